@@ -1,0 +1,206 @@
+package graphstore
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Rank orders operations that carry equal versions.
+type Rank uint8
+
+// The ranks, weakest first.
+const (
+	RankNone Rank = iota
+	RankUpdate
+	RankAdd
+	RankSuperseded
+	RankShadowed
+	RankRestored
+	RankDeleted
+)
+
+// Stamp is the position of one write in the total order of all writes to a fact: version, then rank of the operation,
+// then event id. The zero Stamp is before every write. The order does not depend on arrival, which is why replays,
+// repeats and reorderings end in the same graph.
+type Stamp struct {
+	Version int64
+	Rank    Rank
+	EventID string
+}
+
+// Compare returns -1, 0 or +1 as s is before, equal to or after t.
+func (s Stamp) Compare(t Stamp) int {
+	return cmp.Or(cmp.Compare(s.Version, t.Version), cmp.Compare(s.Rank, t.Rank), cmp.Compare(s.EventID, t.EventID))
+}
+
+// After reports whether s is strictly after t.
+func (s Stamp) After(t Stamp) bool { return s.Compare(t) > 0 }
+
+// IsZero reports whether no write has happened.
+func (s Stamp) IsZero() bool { return s == Stamp{} }
+
+// Field names one independently versioned part of a fact, as it is spelled in a write event.
+type Field string
+
+// The fields. Each has its own register: an update that leaves a field out keeps what an older write said of it, and
+// that must hold when the older write arrives last.
+const (
+	FieldAgent      Field = "agent_id"
+	FieldSource     Field = "source_id"
+	FieldEpisode    Field = "episode_id"
+	FieldBatch      Field = "batch_id"
+	FieldMemoryAt   Field = "memory_at"
+	FieldValidFrom  Field = "valid_from"
+	FieldValidTo    Field = "valid_to"
+	FieldRecordedAt Field = "recorded_at"
+	FieldTags       Field = "tags"
+	FieldEntities   Field = "entities"
+	FieldRelations  Field = "relations"
+	FieldNeighbors  Field = "neighbors"
+	FieldTriples    Field = "triples"
+)
+
+// FieldStamp is the stamp of a field that differs from the fact's base.
+type FieldStamp struct {
+	Field Field
+	Stamp Stamp
+}
+
+// Registers are the version registers of one fact.
+//
+// Base is the latest write that settled every field: an add (fields it leaves out are cleared) or a delete (all
+// cleared). Fields lists, sorted by name, the fields that an update settled after Base. State is the latest operation
+// that settled the lifecycle state: add, superseded, shadowed, restored or deleted; an update never does.
+type Registers struct {
+	State  Stamp
+	Base   Stamp
+	Fields []FieldStamp
+}
+
+// Of returns the stamp of the write that settled f.
+func (r Registers) Of(f Field) Stamp {
+	for _, fs := range r.Fields {
+		if fs.Field == f {
+			return fs.Stamp
+		}
+	}
+	return r.Base
+}
+
+// With returns the registers after a write stamped s settled f. The receiver is unchanged.
+func (r Registers) With(f Field, s Stamp) Registers {
+	fields := slices.Clone(r.Fields)
+	i, found := slices.BinarySearchFunc(fields, f, func(fs FieldStamp, f Field) int { return cmp.Compare(fs.Field, f) })
+	if found {
+		fields[i].Stamp = s
+	} else {
+		fields = slices.Insert(fields, i, FieldStamp{f, s})
+	}
+	r.Fields = fields
+	return r
+}
+
+// Rebased returns the registers after a write stamped s settled every field it is newer than: exceptions at or before
+// s fall away. The receiver is unchanged.
+func (r Registers) Rebased(s Stamp) Registers {
+	r.Base = s
+	var later []FieldStamp
+	for _, fs := range r.Fields {
+		if fs.Stamp.After(s) {
+			later = append(later, fs)
+		}
+	}
+	r.Fields = later
+	return r
+}
+
+// Latest returns the greatest stamp of all registers.
+func (r Registers) Latest() Stamp {
+	latest := r.Base
+	if r.State.After(latest) {
+		latest = r.State
+	}
+	for _, fs := range r.Fields {
+		if fs.Stamp.After(latest) {
+			latest = fs.Stamp
+		}
+	}
+	return latest
+}
+
+// Equal reports whether r and o hold the same stamps.
+func (r Registers) Equal(o Registers) bool {
+	return r.State == o.State && r.Base == o.Base && slices.Equal(r.Fields, o.Fields)
+}
+
+// registersJSON is the stored form: a stamp is [version, rank, event id].
+type registersJSON struct {
+	State  *stampJSON          `json:"s,omitempty"`
+	Base   *stampJSON          `json:"b,omitempty"`
+	Fields map[Field]stampJSON `json:"f,omitempty"`
+}
+
+type stampJSON Stamp
+
+func (s stampJSON) MarshalJSON() ([]byte, error) {
+	return json.Marshal([]any{s.Version, s.Rank, s.EventID})
+}
+
+func (s *stampJSON) UnmarshalJSON(data []byte) error {
+	return unmarshalTuple(data, &s.Version, &s.Rank, &s.EventID)
+}
+
+func unmarshalTuple(data []byte, into ...any) error {
+	var raw []json.RawMessage
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	if len(raw) != len(into) {
+		return fmt.Errorf("stamp %s: want %d items, got %d", Shorten(string(data)), len(into), len(raw))
+	}
+	for i := range into {
+		if err := json.Unmarshal(raw[i], into[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarshalText returns the compact text form that stores keep in one column; equal registers give equal text.
+func (r Registers) MarshalText() ([]byte, error) {
+	var out registersJSON
+	if !r.State.IsZero() {
+		out.State = (*stampJSON)(&r.State)
+	}
+	if !r.Base.IsZero() {
+		out.Base = (*stampJSON)(&r.Base)
+	}
+	for _, fs := range r.Fields {
+		if out.Fields == nil {
+			out.Fields = make(map[Field]stampJSON, len(r.Fields))
+		}
+		out.Fields[fs.Field] = stampJSON(fs.Stamp)
+	}
+	return json.Marshal(out) // sorts map keys
+}
+
+// UnmarshalText is the inverse of [Registers.MarshalText].
+func (r *Registers) UnmarshalText(text []byte) error {
+	var in registersJSON
+	if err := json.Unmarshal(text, &in); err != nil {
+		return fmt.Errorf("version registers %s: %w", Shorten(string(text)), err)
+	}
+	*r = Registers{}
+	if in.State != nil {
+		r.State = Stamp(*in.State)
+	}
+	if in.Base != nil {
+		r.Base = Stamp(*in.Base)
+	}
+	for f, s := range in.Fields {
+		*r = r.With(f, Stamp(s))
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package vdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Errors a caller branches on. Each is wrapped with the facts of the case.
+var (
+	ErrBadQuery     = errors.New("bad query")                     // the caller's mistake; nothing was asked of the store
+	ErrBadPoint     = errors.New("bad point")                     // the caller's mistake; nothing of the call was stored
+	ErrNoCollection = errors.New("collection does not exist")     // the store answers, the collection is not there
+	ErrUnavailable  = errors.New("vector store is unavailable")   // cannot be reached, or did not answer in time; may be retried
+	ErrUnsupported  = errors.New("not supported by this store")   // the collection has no index for it
+	ErrClosed       = errors.New("vector store handle is closed") // after Close
+)
+
+// DimensionError reports a vector of another length than the collection's. It is wrapped in [ErrBadQuery] or
+// [ErrBadPoint]. The usual cause is a changed embedding model.
+type DimensionError struct{ Got, Want int }
+
+// Error names both numbers.
+func (e *DimensionError) Error() string {
+	return fmt.Sprintf("vector has %d dimensions, the collection has %d: was the embedding model changed?", e.Got, e.Want)
+}
+
+// Info describes a collection.
+type Info struct {
+	Driver     string // "sqlite", "qdrant", "memory"
+	Collection string
+	Dimension  int // 0 when unknown: an embedded store before its first point
+	Points     int64
+	Keyword    bool // whether Keyword works
+}
+
+// Store searches one collection. All methods are safe for concurrent use and honour the context's deadline: when it
+// ends they return an error that matches ctx.Err() (or ErrUnavailable for a deadline of the driver's own).
+type Store interface {
+	// Info describes the collection.
+	Info(ctx context.Context) (Info, error)
+
+	// Search returns the points of the space that pass the filter, nearest first, at most q.Limit. A space without
+	// points gives no matches and no error. Errors: ErrBadQuery (with *DimensionError where that is the reason),
+	// ErrNoCollection, ErrUnavailable, ErrClosed.
+	Search(ctx context.Context, q Query) ([]Match, error)
+
+	// Score returns those of the points with these ids that exist in the space and pass the filter, each with its cosine
+	// to the vector, ordered as Search. Unknown ids are left out. At most MaxLimit ids; q.Limit is ignored.
+	Score(ctx context.Context, q Query, ids []string) ([]Match, error)
+
+	// Keyword returns the points of the space that share a word with the text, best BM25 first, then id. A text without
+	// words gives no matches. ErrUnsupported where Info says so.
+	Keyword(ctx context.Context, q KeywordQuery) ([]Match, error)
+
+	// Get returns the points with these ids that exist in the space, in the order of ids (a repeated id once).
+	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]Point, error)
+
+	// Scroll returns one page of points in a fixed order of the driver's (by id inside the store), resumable by cursor.
+	Scroll(ctx context.Context, q ScrollQuery) (Page, error)
+
+	// Upsert stores the points, replacing those with the same space and id as a whole, durable and visible to reads that
+	// start after it returns. All or nothing up to the driver's batch size. The slices are not kept or modified.
+	Upsert(ctx context.Context, points []Point) error
+
+	// Delete removes the points with these ids from the space; unknown ids do nothing.
+	Delete(ctx context.Context, space graphstore.Space, ids []string) error
+
+	// Close releases the handle after the calls in flight. A second Close does nothing and returns nil.
+	Close() error
+}
