@@ -77,7 +77,7 @@ func (c Change) Key() Key {
 }
 
 // Validate reports, wrapped in [ErrBadChange], what makes the change impossible by itself: no space, not exactly one
-// record, an id that [CheckID] refuses, an edge of a type that cannot be stored, with a weight outside (0, 1], from a
+// record, an id that [CheckID] refuses, text that [CheckText] refuses, an edge of a type that cannot be stored, with a weight outside (0, 1], from a
 // node to itself, or not normalised.
 func (c Change) Validate() error {
 	if c.Space.IsZero() {
@@ -102,6 +102,9 @@ func (c Change) Validate() error {
 }
 
 func (c Change) validateRecord() error {
+	if err := c.checkTexts(); err != nil {
+		return err
+	}
 	if c.Edge != nil {
 		return c.Edge.validate(c.Op)
 	}
