@@ -1,0 +1,61 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+GO ?= go
+BIN := bin/kith
+LINT_VERSION := v2.15.0
+FUZZTIME ?= 60s
+RACE_SKIP := graphstore/kuzu|cmd/kith
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build the command into bin/, with the Kuzu library beside it
+	@mkdir -p bin
+	$(GO) build -ldflags='-r $$ORIGIN' -o $(BIN) ./cmd/kith
+	@install -m 0755 "$$($(GO) list -m -f '{{.Dir}}' github.com/kuzudb/go-kuzu)/lib/dynamic/linux-$$($(GO) env GOARCH | sed 's/arm64/arm64/')/libkuzu.so" bin/
+
+.PHONY: run
+run: build ## Project the sample, print plain and graph ranking side by side, then keep serving
+	$(BIN) demo --serve
+
+.PHONY: demo
+demo: build ## The same without serving, in a directory of its own
+	$(BIN) demo
+
+.PHONY: test
+test: ## Run all tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## Run the tests under the race detector, without the packages that are cgo through and through
+	$(GO) test -race $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')
+
+.PHONY: lint
+lint: bin/golangci-lint ## gofmt, go vet and golangci-lint
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt'; exit 1; }
+	$(GO) vet ./...
+	bin/golangci-lint run
+
+bin/golangci-lint:
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+.PHONY: bench
+bench: ## Run the benchmarks of the hot paths
+	$(GO) test -run '^$$' -bench . ./...
+
+.PHONY: bench-once
+bench-once: ## Run every benchmark once, so that none rots
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: fuzz
+fuzz: ## Fuzz every decoder for FUZZTIME each
+	@for target in $$(grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u); do \
+		for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9_]+' $$target/*_test.go | sed 's/func //'); do \
+			echo "$$target $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$target || exit 1; \
+		done; done
+
+.PHONY: clean
+clean: ## Remove what the targets above made
+	rm -rf bin
