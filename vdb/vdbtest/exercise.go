@@ -1,0 +1,61 @@
+package vdbtest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kithgraph/kith/vdb"
+)
+
+// Features says what a store can do beyond the part of the contract that all stores share.
+type Features struct {
+	Keyword bool // Keyword works; else it must return vdb.ErrUnsupported
+	Durable bool // points outlive Close; needs Harness.Reopen
+}
+
+// Harness is how [Exercise] reaches a driver.
+type Harness struct {
+	// Name begins the name of every subtest.
+	Name string
+	// Open returns a fresh, empty store for vectors of dim numbers. The suite closes it; whatever else must go is
+	// registered with t.Cleanup.
+	Open func(t *testing.T, dim int) vdb.Store
+	// Reopen closes the store and returns a new handle on the same points; nil when they do not outlive Close.
+	Reopen   func(t *testing.T, store vdb.Store) vdb.Store
+	Features Features
+}
+
+// part is one subtest of the suite.
+type part struct {
+	name string
+	run  func(e *env)
+}
+
+// Exercise checks a driver against every sentence of the contract, as subtests of t. It fails when the harness is
+// incomplete and when no subtest ran, so that a filter or a rename cannot leave a driver unchecked unnoticed.
+func Exercise(t *testing.T, h Harness) {
+	t.Helper()
+	if h.Name == "" || h.Open == nil || (h.Features.Durable && h.Reopen == nil) {
+		t.Fatal("vdbtest: the harness needs Name, Open and, for a durable store, Reopen")
+	}
+	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, searchParts, filterParts, lookupParts,
+		scrollParts, lifecycleParts, randomParts)
+	if h.Features.Keyword {
+		parts = append(parts, keywordParts...)
+	} else {
+		parts = append(parts, noKeywordParts...)
+	}
+	if h.Features.Durable {
+		parts = append(parts, durableParts...)
+	}
+	ran := 0
+	for _, p := range parts {
+		t.Run(h.Name+"/"+p.name, func(t *testing.T) {
+			ran++
+			p.run(&env{T: t, h: h})
+		})
+	}
+	if ran == 0 {
+		t.Errorf("vdbtest: no subtest of the %s store ran", h.Name)
+	}
+}
