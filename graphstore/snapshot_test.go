@@ -231,8 +231,8 @@ func TestCanonicalFactID(t *testing.T) {
 // Instants order as times do and survive a round trip, at the epoch too, where the coding leaves its hole.
 func TestInstantRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		us := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-62135596800e6, 253402300799e6)).Draw(t, "micros")
-		other := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-62135596800e6, 253402300799e6)).Draw(t, "other")
+		us := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-62135596799e6, 253402300799e6)).Draw(t, "micros")
+		other := rapid.OneOf(rapid.Int64Range(-3, 3), rapid.Int64Range(-62135596799e6, 253402300799e6)).Draw(t, "other")
 		i := graphstore.InstantOfMicros(us)
 		if !i.Present() || i.Micros() != us {
 			t.Fatalf("%d came back as %d", us, i.Micros())

@@ -1,0 +1,113 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// Bounds and defaults of a [Query].
+const (
+	DefaultK = 10  // results
+	MinPool  = 50  // smallest default pool: candidates recalled for ranking
+	MaxPool  = 200 // largest pool, and so the largest k
+)
+
+// ErrBadQuery reports a query that breaks a rule; the text names the field, its value and the rule. Nothing was asked
+// of any store.
+var ErrBadQuery = errors.New("bad query")
+
+// GraphUse says whether one query uses the graph.
+type GraphUse string
+
+// The uses.
+const (
+	GraphDefault GraphUse = ""       // as the reader is configured
+	GraphOn      GraphUse = "on"     // even where the configuration says off
+	GraphOff     GraphUse = "off"    // the recall's order
+	GraphStrict  GraphUse = "strict" // on, and a fault of the graph is an error: for tests
+)
+
+// Query is one search. Space and one of Vector and Text are required.
+type Query struct {
+	Space   graphstore.Space
+	AgentID string // only facts of this agent; empty: of all agents
+
+	// Vector is the query's embedding, of the collection's dimension.
+	Vector []float32
+	// Text is searched by keyword when there is no vector, if the store can. Such an answer is not ranked by the graph,
+	// because keyword scores are no similarities.
+	Text string
+
+	K    int // results, 1 to MaxPool; 0 means DefaultK
+	Pool int // candidates recalled, K to MaxPool; 0 means max(MinPool, 4*K), at most MaxPool
+
+	// Filter holds further conditions. The state of a fact is not among them: it follows from ValidAt.
+	Filter vdb.Filter
+	// ValidAt asks for what was valid at that time, superseded facts included; zero asks for what is active now.
+	ValidAt time.Time
+
+	Graph   GraphUse
+	Explain bool // say for each result where its boost comes from
+}
+
+// withDefaults returns the query with k and pool filled in.
+func (q Query) withDefaults() Query {
+	if q.K == 0 {
+		q.K = DefaultK
+	}
+	if q.Pool == 0 {
+		q.Pool = min(max(MinPool, 4*q.K), MaxPool)
+	}
+	return q
+}
+
+func (q Query) validate() error {
+	var errs []error
+	if q.Space.IsZero() {
+		errs = append(errs, fmt.Errorf("user_id: %w", graphstore.ErrNoSpace))
+	}
+	if q.AgentID != "" {
+		if err := graphstore.CheckID(q.AgentID); err != nil {
+			errs = append(errs, fmt.Errorf("agent_id %w", err))
+		}
+	}
+	if len(q.Vector) == 0 && q.Text == "" {
+		errs = append(errs, errors.New("vector, text: both empty: want one of them"))
+	}
+	if q.K < 1 || q.K > MaxPool {
+		errs = append(errs, fmt.Errorf("k: %d: want 1 to %d", q.K, MaxPool))
+	} else if q.Pool < q.K || q.Pool > MaxPool {
+		errs = append(errs, fmt.Errorf("pool: %d: want k (%d) to %d", q.Pool, q.K, MaxPool))
+	}
+	if !slices.Contains([]GraphUse{GraphDefault, GraphOn, GraphOff, GraphStrict}, q.Graph) {
+		errs = append(errs, fmt.Errorf("graph: %s: want on, off or strict", graphstore.Shorten(string(q.Graph))))
+	}
+	for i, m := range q.Filter.Match {
+		if m.Field == vdb.FieldState {
+			errs = append(errs, fmt.Errorf("filter.match[%d]: field %q is reserved: use valid_at to see what is not active now", i, m.Field))
+		}
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrBadQuery, errors.Join(errs...))
+}
+
+// filter returns the caller's filter with the agent and the states that the time asks for.
+func (q Query) filter() vdb.Filter {
+	f := vdb.Filter{Match: slices.Clone(q.Filter.Match), Range: q.Filter.Range}
+	states := []string{vdb.StateActive}
+	if !q.ValidAt.IsZero() {
+		states = append(states, graphstore.StateSuperseded.String())
+	}
+	f.Match = append(f.Match, vdb.FieldMatch{Field: vdb.FieldState, Any: states})
+	if q.AgentID != "" {
+		f.Match = append(f.Match, vdb.FieldMatch{Field: vdb.FieldAgentID, Any: []string{q.AgentID}})
+	}
+	return f
+}

@@ -1,0 +1,172 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sony/gobreaker/v2"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/rerank"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBudget          = 50 * time.Millisecond
+	DefaultBreakerFailures = 5
+	DefaultBreakerPause    = 30 * time.Second
+)
+
+// Graph is where the reader gets its snapshots: [github.com/kithgraph/kith/graphstore/live.Graph], or anything that
+// returns at once.
+type Graph interface {
+	// View returns the newest snapshot of the space without blocking, or why there is none.
+	View(space graphstore.Space) (*graphstore.Snapshot, error)
+}
+
+// Hooks tell the embedding program what happens; nil fields do nothing. They run on the path of the search: be quick.
+type Hooks struct {
+	Searched func(Answer, time.Duration) // after every search that has an answer
+	Failed   func(error)                 // after every search that has none
+}
+
+func (h Hooks) withDefaults() Hooks {
+	if h.Searched == nil {
+		h.Searched = func(Answer, time.Duration) {}
+	}
+	if h.Failed == nil {
+		h.Failed = func(error) {}
+	}
+	return h
+}
+
+// Config of a Reader.
+type Config struct {
+	// Rerank is the ranking's settings. Required: start from [rerank.DefaultSettings].
+	Rerank rerank.Settings
+	// GraphOff leaves the graph out of queries that do not ask for it. Defaults to false.
+	GraphOff bool
+	// Budget is the longest time a search waits for the graph stage. Defaults to DefaultBudget; MEMORY_GRAPH_BUDGET_MS.
+	Budget time.Duration
+	// BreakerFailures is the number of failures in a row after which the graph stage is skipped for BreakerPause, then
+	// probed by one search. Default to DefaultBreakerFailures and DefaultBreakerPause.
+	BreakerFailures int
+	BreakerPause    time.Duration
+	// Now is the clock for validity. Defaults to time.Now.
+	Now func() time.Time
+	// Logger receives one line when the graph stage begins to fail and one when it works again. Defaults to slog.Default().
+	Logger *slog.Logger
+	Hooks  Hooks
+}
+
+func (c Config) withDefaults() Config {
+	c.Budget = cmp.Or(c.Budget, DefaultBudget)
+	c.BreakerFailures = cmp.Or(c.BreakerFailures, DefaultBreakerFailures)
+	c.BreakerPause = cmp.Or(c.BreakerPause, DefaultBreakerPause)
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	c.Hooks = c.Hooks.withDefaults()
+	return c
+}
+
+func (c Config) validate() error {
+	var errs []error
+	if c.Budget < 0 {
+		errs = append(errs, fmt.Errorf("budget %s: want more than 0", c.Budget))
+	}
+	if c.BreakerFailures < 1 {
+		errs = append(errs, fmt.Errorf("breaker failures %d: want 1 or more", c.BreakerFailures))
+	}
+	if c.BreakerPause < 0 {
+		errs = append(errs, fmt.Errorf("breaker pause %s: want more than 0", c.BreakerPause))
+	}
+	return errors.Join(errs...)
+}
+
+// Reader answers searches. It is safe for concurrent use and keeps no state between them but the breaker.
+type Reader struct {
+	vectors vdb.Store
+	graph   Graph
+	ranker  *rerank.Ranker
+	cfg     Config
+	log     *slog.Logger
+	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
+	trouble trouble
+	running sync.WaitGroup // graph stages that outlived their budget
+	stages  stages
+}
+
+// stages is the seam at which tests make the graph stage fail.
+type stages struct {
+	view func(graphstore.Space) (*graphstore.Snapshot, error)
+	rank func(rerank.Request) (rerank.Result, error)
+}
+
+// New returns a reader over a vector store and a graph; a nil graph means there is none, and every answer is the
+// recall's. The reader owns neither: close them after [Reader.Close].
+func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("reader configuration: %w", err)
+	}
+	ranker, err := rerank.New(cfg.Rerank)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{vectors: vectors, graph: graph, ranker: ranker, cfg: cfg, log: cfg.Logger.With("component", "reader")}
+	r.stages = stages{rank: ranker.Rerank}
+	if graph != nil {
+		r.stages.view = graph.View
+	}
+	r.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
+		Name:        "graph stage",
+		Timeout:     cfg.BreakerPause,
+		ReadyToTrip: func(c gobreaker.Counts) bool { return int(c.ConsecutiveFailures) >= cfg.BreakerFailures },
+	})
+	return r, nil
+}
+
+// Close waits for graph stages that outlived their budget. No Search may run or start.
+func (r *Reader) Close() { r.running.Wait() }
+
+// Search answers one query.
+//
+// Errors: [ErrBadQuery] (with [*vdb.DimensionError] where the vector has another length than the collection's),
+// [vdb.ErrNoCollection], [vdb.ErrUnavailable], [vdb.ErrUnsupported] (text only, and the store has no keyword index), the
+// context's own error; with [GraphStrict] also what failed in the graph stage. A user without facts has an answer without
+// results.
+func (r *Reader) Search(ctx context.Context, q Query) (Answer, error) {
+	start := r.cfg.Now()
+	a, err := r.search(ctx, q.withDefaults())
+	if err != nil {
+		r.cfg.Hooks.Failed(err)
+		return Answer{}, err
+	}
+	r.cfg.Hooks.Searched(a, r.cfg.Now().Sub(start))
+	return a, nil
+}
+
+func (r *Reader) search(ctx context.Context, q Query) (Answer, error) {
+	if err := q.validate(); err != nil {
+		return Answer{}, err
+	}
+	recalled, err := r.recall(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := plainAnswer(recalled.matches, q.K)
+	a.Recall = recalled.by
+	a.Rerank = Rerank{Foreign: recalled.foreign, RecallTook: recalled.took}
+	if err := r.applyGraph(ctx, q, recalled, &a); err != nil {
+		return Answer{}, err
+	}
+	return a, nil
+}
