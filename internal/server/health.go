@@ -1,0 +1,77 @@
+package server
+
+import (
+	"net/http"
+	"time"
+)
+
+// Health is the state of the service.
+type Health struct {
+	// Ready is false while the service cannot do its job at all. A graph that is late or broken is not that: searches
+	// are answered without it, and Degraded says so.
+	Ready bool `json:"ready"`
+	// Degraded lists what does not work, one text each; empty when all does.
+	Degraded []string `json:"degraded"`
+
+	GraphLoaded bool      `json:"graph_loaded"`
+	Projecting  bool      `json:"projecting"`            // events are being taken
+	Pending     uint64    `json:"pending"`               // events not yet delivered to the projector
+	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
+	LastSuccess time.Time `json:"last_success,omitzero"` // last batch committed
+	LastError   string    `json:"last_error,omitempty"`  // of the projector, since the last success
+	Dead        uint64    `json:"dead"`                  // events dead-lettered since start
+}
+
+// Stats counts what the service holds.
+type Stats struct {
+	Graph  GraphStats  `json:"graph"`
+	Vector VectorStats `json:"vector"`
+	Feed   FeedStats   `json:"feed"`
+}
+
+// GraphStats counts the live graph.
+type GraphStats struct {
+	Users    int   `json:"users"`
+	Facts    int   `json:"facts"`
+	Present  int   `json:"present"` // neither deleted nor merely named
+	Entities int   `json:"entities"`
+	Topics   int   `json:"topics"`
+	Edges    int   `json:"edges"`
+	Bytes    int64 `json:"bytes"` // of the graph's file
+}
+
+// VectorStats describes the vector store.
+type VectorStats struct {
+	Driver     string `json:"driver"`
+	Collection string `json:"collection"`
+	Dimension  int    `json:"dimension"`
+	Points     int64  `json:"points"`
+	Error      string `json:"error,omitempty"`
+}
+
+// FeedStats counts events since the service started.
+type FeedStats struct {
+	Applied     uint64            `json:"applied"`
+	Dead        uint64            `json:"dead"`
+	Redelivered uint64            `json:"redelivered"`
+	Pending     uint64            `json:"pending"`
+	Counts      map[string]uint64 `json:"counts,omitempty"` // what became of facts and items, by reason
+}
+
+// livez answers as long as the process can.
+func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive", "version": s.cfg.Version})
+}
+
+// readyz answers 200 when searches can be served, degraded or not, else 503.
+func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
+	h := s.ops.Health()
+	if h.Degraded == nil {
+		h.Degraded = []string{}
+	}
+	status := http.StatusOK
+	if !h.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, h)
+}

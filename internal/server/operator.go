@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+type statsOutput struct{ Body Stats }
+
+func (s *Server) statsOp(ctx context.Context, _ *struct{}) (*statsOutput, error) {
+	stats, err := s.ops.Stats(ctx)
+	if err != nil {
+		return nil, huma.Error503ServiceUnavailable(err.Error())
+	}
+	return &statsOutput{Body: stats}, nil
+}
+
+type digestInput struct {
+	UserID string `query:"user_id" maxLength:"512" doc:"Of one user; absent: of the whole graph."`
+}
+
+type digestOutput struct {
+	Body struct {
+		Digest string `json:"digest"`
+	}
+}
+
+func (s *Server) digestOp(ctx context.Context, in *digestInput) (*digestOutput, error) {
+	digest, err := s.ops.Digest(ctx, in.UserID)
+	if err != nil {
+		return nil, huma.Error503ServiceUnavailable(err.Error())
+	}
+	var out digestOutput
+	out.Body.Digest = digest
+	return &out, nil
+}

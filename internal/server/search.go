@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/reader"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// SearchRequest is the body of POST /v1/search.
+type SearchRequest struct {
+	UserID  string         `json:"user_id" minLength:"1" maxLength:"512" doc:"Whose memory is searched."`
+	AgentID string         `json:"agent_id,omitempty" maxLength:"512" doc:"Only facts of this agent; absent: of all agents."`
+	Vector  []float32      `json:"vector,omitempty" maxItems:"65536" doc:"Embedding of the query, of the collection's dimension."`
+	Text    string         `json:"text,omitempty" doc:"Searched by keyword when there is no vector."`
+	K       *int           `json:"k,omitempty" minimum:"1" maximum:"200" doc:"Number of results, default 10."`
+	Pool    *int           `json:"pool,omitempty" minimum:"1" maximum:"200" doc:"Candidates recalled for ranking, default max(50, 4k), at most 200."`
+	Filter  map[string]any `json:"filter,omitempty" doc:"Per field a value or a list of values; for memory_at, created_at, valid_from, valid_to an object {from, to}, half-open."`
+	ValidAt string         `json:"valid_at,omitempty" format:"date-time" doc:"Search what was valid at this time, superseded facts included."`
+	Graph   string         `json:"graph,omitempty" enum:"on,off,strict" doc:"Whether the graph ranks; default as configured. strict makes a fault of the graph an error."`
+	Explain bool           `json:"explain,omitempty" doc:"Say for each result where its boost comes from."`
+}
+
+type searchInput struct{ Body SearchRequest }
+
+type searchOutput struct{ Body SearchResponse }
+
+func (s *Server) register(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "search", Method: http.MethodPost, Path: "/v1/search",
+		Summary: "Search one user's memory, ranked with the graph", MaxBodyBytes: maxBodyBytes,
+	}, s.searchOp)
+	huma.Register(api, huma.Operation{
+		OperationID: "stats", Method: http.MethodGet, Path: "/v1/stats", Summary: "Count what the service holds",
+	}, s.statsOp)
+	huma.Register(api, huma.Operation{
+		OperationID: "digest", Method: http.MethodGet, Path: "/v1/digest",
+		Summary: "Hash of the graph, equal for equal graphs", Description: "Of one user, or of the whole graph without user_id.",
+	}, s.digestOp)
+}
+
+func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {
+	q, err := in.Body.query()
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	if s.cfg.SearchTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, s.cfg.SearchTimeout)
+		defer cancel()
+	}
+	start := time.Now()
+	answer, err := s.search.Search(ctx, q)
+	if err != nil {
+		return nil, s.httpError(err)
+	}
+	return &searchOutput{Body: response(answer, s.ops.AppliedSeq(), time.Since(start))}, nil
+}
+
+// query translates the request; errors name the field.
+func (r SearchRequest) query() (reader.Query, error) {
+	space, err := graphstore.NewSpace(r.UserID)
+	if err != nil {
+		return reader.Query{}, err
+	}
+	filter, err := parseFilter(r.Filter)
+	if err != nil {
+		return reader.Query{}, err
+	}
+	q := reader.Query{
+		Space: space, AgentID: r.AgentID, Vector: r.Vector, Text: r.Text, Filter: filter,
+		Graph: reader.GraphUse(r.Graph), Explain: r.Explain,
+	}
+	if r.K != nil {
+		q.K = *r.K
+	}
+	if r.Pool != nil {
+		q.Pool = *r.Pool
+	}
+	if r.ValidAt != "" {
+		var at graphstore.Instant
+		if err := at.UnmarshalText([]byte(r.ValidAt)); err != nil {
+			return reader.Query{}, fieldError("valid_at", err)
+		}
+		q.ValidAt = at.Time()
+	}
+	return q, nil
+}
+
+// httpError is the one place that maps the reader's errors to statuses.
+func (s *Server) httpError(err error) error {
+	switch {
+	case errors.Is(err, reader.ErrBadQuery):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, vdb.ErrUnsupported):
+		return huma.Error501NotImplemented(err.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return huma.Error504GatewayTimeout(err.Error())
+	case errors.Is(err, vdb.ErrUnavailable), errors.Is(err, vdb.ErrNoCollection), errors.Is(err, vdb.ErrClosed):
+		return huma.Error503ServiceUnavailable(err.Error())
+	case errors.Is(err, context.Canceled):
+		return huma.NewError(499, "client closed the request") // the client does not see it; logs and metrics do
+	default:
+		s.log.Error("search", "err", err)
+		return huma.Error500InternalServerError(err.Error())
+	}
+}
