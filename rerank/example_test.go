@@ -1,0 +1,105 @@
+package rerank_test
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/rerank"
+)
+
+// exampleGraph is a memory of three facts: the deadline moved because the vendor was late.
+func exampleGraph(space graphstore.Space) *graphstore.Snapshot {
+	active := func(id string) graphstore.Change {
+		return graphstore.PutFact(space, graphstore.Fact{ID: id, State: graphstore.StateActive})
+	}
+	g, err := graphstore.NewSnapshot(space).With([]graphstore.Change{
+		active("deadline-moved"), active("vendor-late"), active("lunch-plan"),
+		graphstore.PutEdge(space, graphstore.Edge{
+			Source: "vendor-late", Target: "deadline-moved", Type: graphstore.Causes, Weight: 1,
+			Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: "deadline-moved"},
+		}),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	return g
+}
+
+func Example() {
+	space, err := graphstore.NewSpace("alice")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ranker, err := rerank.New(rerank.DefaultSettings())
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := ranker.Rerank(rerank.Request{
+		Space: space,
+		Graph: exampleGraph(space),
+		Pool: []rerank.Candidate{ // what the vector store returned, best first
+			{Space: space, ID: "deadline-moved", Cosine: 0.80},
+			{Space: space, ID: "lunch-plan", Cosine: 0.66},
+			{Space: space, ID: "vendor-late", Cosine: 0.62},
+			{Space: space, ID: "old-deadline", Cosine: 0.60, State: "superseded"},
+		},
+		Now: graphstore.InstantOf(time.Date(2026, 1, 20, 0, 0, 0, 0, time.UTC)),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, item := range res.Items {
+		fmt.Printf("%d (was %d) %-14s %.3f\n", item.RankAfter, item.RankBefore, item.ID, item.GraphScore)
+	}
+	fmt.Println("removed:", res.Removed[0].ID, res.Removed[0].Reason)
+	// Output:
+	// 1 (was 1) deadline-moved 0.884
+	// 2 (was 3) vendor-late    0.728
+	// 3 (was 2) lunch-plan     0.660
+	// removed: old-deadline state
+}
+
+func ExampleRanker_Rerank_explain() {
+	space, err := graphstore.NewSpace("alice")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ranker, err := rerank.New(rerank.DefaultSettings())
+	if err != nil {
+		log.Fatal(err)
+	}
+	res, err := ranker.Rerank(rerank.Request{
+		Space: space,
+		Graph: exampleGraph(space),
+		Pool: []rerank.Candidate{
+			{Space: space, ID: "deadline-moved", Cosine: 0.80},
+			{Space: space, ID: "vendor-late", Cosine: 0.62},
+		},
+		Now:     graphstore.InstantOf(time.Date(2026, 1, 20, 0, 0, 0, 0, time.UTC)),
+		Explain: true,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	item := res.Items[1]
+	fmt.Printf("%s: %.3f + %.3f\n", item.ID, item.Base, item.Boost())
+	for _, s := range item.Explanation.Supporters {
+		fmt.Printf("  %s by %s, weight %.2f, its score %.2f: +%.3f\n", s.ID, s.Top, s.Weight, s.Sent, s.Share)
+	}
+	// Output:
+	// vendor-late: 0.620 + 0.108
+	//   deadline-moved by causes, weight 0.90, its score 0.80: +0.108
+}
+
+func ExampleProfileSettings() {
+	s, err := rerank.ProfileSettings(rerank.ProfileReference)
+	if err != nil {
+		log.Fatal(err)
+	}
+	s.Beta = 7 // an operator's slip
+	_, err = rerank.New(s)
+	fmt.Println(err)
+	// Output: rerank settings: MEMORY_GRAPH_PROPAGATE_BETA 7: want 0 to 1
+}

@@ -1,0 +1,114 @@
+package rerank
+
+import (
+	"math/bits"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// pair is two members with everything between them folded. The weights of the two ways differ only by episode ties.
+type pair struct {
+	low, high int32
+	toLow     float64 // W(high, low): what low gets of high
+	toHigh    float64
+	ways      episodeWays
+	relations [2]int32 // from, to in scratch.relations
+}
+
+const episodeBit = uint16(1) << graphstore.Episode
+
+// foldPairs reads all edges among the members and folds them, pair by pair in ascending order.
+//
+// Edges of one type count once with their best weight, because they repeat one statement; different types are
+// independent evidence and add up as 1 - product of (1 - prior*weight), which is bounded, monotone and free of order.
+// Per member it reads its links and the facts of its bridges (at most the hub cap each), so the work depends on the
+// pool's neighbourhood and not on the rest of the graph.
+func (s *scratch) foldPairs(r *Ranker, q *Request, d *Diagnostics) {
+	s.pairs, s.relations, s.episodes = s.pairs[:0], s.relations[:0], s.episodes[:0]
+	s.row.reset(len(s.members))
+	if r.carriesEpisodes() {
+		s.readEpisodes(q)
+	}
+	if q.Graph != nil {
+		s.prepareGraph(r, q.Graph, d)
+	}
+	var byType [typeSlots]int
+	ties := s.episodes
+	for u := range int32(len(s.members)) {
+		if s.members[u].known {
+			s.readLinks(r, q.Graph, u)
+			s.readBridges(r, q, u)
+		}
+		for len(ties) > 0 && ties[0].low == u {
+			s.row.addTie(ties[0])
+			ties = ties[1:]
+		}
+		s.row.drain(func(v int32, mask uint16, weights []float64) {
+			s.emit(r, q, u, v, mask, weights)
+			for ; mask != 0; mask &= mask - 1 {
+				byType[bits.TrailingZeros16(mask)]++
+			}
+		})
+	}
+	d.Pairs = len(s.pairs)
+	d.Edges = typeCounts(&byType)
+}
+
+func (s *scratch) prepareGraph(r *Ranker, g *graphstore.Snapshot, d *Diagnostics) {
+	s.resolve(g)
+	for i := range s.members {
+		if s.members[i].known {
+			d.InGraph++
+		}
+	}
+	hubs := s.splitHubs(r.linkReads)
+	if hubs > 0 {
+		s.readLate(r, g)
+	}
+	if hubs > 1 {
+		d.UnreadHubs = hubs
+	}
+}
+
+// emit appends the folded pair of u and v.
+func (s *scratch) emit(r *Ranker, q *Request, u, v int32, mask uint16, weights []float64) {
+	p := pair{low: u, high: v, ways: s.row.takeWays(v)}
+	miss := missOf(mask&^episodeBit, weights, &r.support)
+	tied := miss * (1 - r.support[graphstore.Episode]*r.settings.EpisodeWeight)
+	p.toLow, p.toHigh = r.weight(miss), r.weight(miss)
+	if p.ways&highSupportsLow != 0 {
+		p.toLow = r.weight(tied)
+	}
+	if p.ways&lowSupportsHigh != 0 {
+		p.toHigh = r.weight(tied)
+	}
+	if q.Explain {
+		p.relations[0] = int32(len(s.relations))
+		s.appendRelations(r, mask, weights)
+		p.relations[1] = int32(len(s.relations))
+	}
+	s.pairs = append(s.pairs, p)
+}
+
+func (r *Ranker) weight(miss float64) float64 { return min(1-miss, r.settings.WeightMax) }
+
+func (s *scratch) appendRelations(r *Ranker, mask uint16, weights []float64) {
+	for ; mask != 0; mask &= mask - 1 {
+		t := graphstore.RelationType(bits.TrailingZeros16(mask))
+		w := weights[t]
+		if t == graphstore.Episode {
+			w = r.settings.EpisodeWeight
+		}
+		s.relations = append(s.relations, Relation{Type: t, Weight: w, Strength: r.support[t] * w})
+	}
+}
+
+func typeCounts(byType *[typeSlots]int) []TypeCount {
+	var counts []TypeCount
+	for t, n := range byType {
+		if n > 0 {
+			counts = append(counts, TypeCount{graphstore.RelationType(t), n})
+		}
+	}
+	return counts
+}

@@ -1,0 +1,48 @@
+package rerank
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Epsilon is added on the permissive side of every comparison with a threshold, because 0.80 - 0.20 is a hair above
+// 0.60 in binary and an item at exactly 0.60 must pass.
+const Epsilon = 1e-9
+
+// atLeast is x >= threshold with [Epsilon].
+func atLeast(x, threshold float64) bool { return x+Epsilon >= threshold }
+
+// Ranker ranks pools under fixed settings. It is immutable and safe for concurrent use.
+type Ranker struct {
+	settings    Settings
+	calibration calibration
+	support     priorTable // of types that carry support
+	damping     []float64  // by number of facts on a bridge, up to HubCap
+	owners      []string
+	linkReads   int
+	scratch     *sync.Pool
+}
+
+// New returns a ranker, or an error that lists every setting out of range. The settings are copied.
+func New(s Settings) (*Ranker, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("rerank settings: %w", err)
+	}
+	return &Ranker{
+		settings:    s,
+		calibration: calibrationOf(s.CalLo, s.CalHi),
+		support:     priorTableOf(s.Priors, s.SupportExclude),
+		damping:     dampingTable(s.HubCap),
+		owners:      slices.Clone(s.Owners),
+		linkReads:   maxLinkReads,
+		scratch:     &sync.Pool{New: func() any { return new(scratch) }},
+	}, nil
+}
+
+// carriesEpisodes reports whether episode ties can add anything.
+func (r *Ranker) carriesEpisodes() bool {
+	return r.settings.EpisodeRecall && r.settings.EpisodeWeight > 0 && r.support[graphstore.Episode] > 0
+}
