@@ -1,0 +1,137 @@
+package feed
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/kithgraph/kith/projector"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBatchSize      = 256
+	DefaultBatchWait      = 50 * time.Millisecond
+	DefaultBatchBytes     = 8 << 20
+	DefaultAckWait        = 30 * time.Second
+	DefaultRetryMin       = 200 * time.Millisecond
+	DefaultRetryMax       = 15 * time.Second
+	DefaultPoisonAfter    = 8
+	DefaultDrainTimeout   = 10 * time.Second
+	DefaultPublishTimeout = 5 * time.Second
+	DefaultStatusInterval = 5 * time.Second
+
+	// ackPendingBatches is MaxAckPending in batches: one is worked on, the others may be waiting for their retry.
+	ackPendingBatches = 4
+)
+
+// Config of a [Feed].
+type Config struct {
+	// Streams says how the streams are created and what is asked of existing ones. Its MaxEventBytes defaults to that of
+	// Limits.
+	Streams StreamsConfig
+
+	// Limits bounds the events that are accepted; larger ones are dead letters.
+	Limits projector.Limits
+
+	// BatchSize is the most messages in one transaction. Defaults to [DefaultBatchSize].
+	BatchSize int
+
+	// BatchWait is how long a batch that has begun waits for more messages: the most it adds to the delay of an event.
+	// Defaults to [DefaultBatchWait].
+	BatchWait time.Duration
+
+	// BatchBytes ends a batch that has this many bytes; one message alone may have more. Defaults to [DefaultBatchBytes].
+	BatchBytes int
+
+	// AckWait is after how long without a word the server delivers a message again. The feed speaks up three times in it
+	// for as long as it works on a batch. Defaults to [DefaultAckWait].
+	AckWait time.Duration
+
+	// MaxAckPending is the most messages delivered and not settled, those that wait for their retry among them; at least
+	// twice BatchSize. Defaults to four times BatchSize.
+	MaxAckPending int
+
+	// RetryMin is the pause after the first failure; it doubles with each one up to RetryMax. Both the pause of the feed
+	// and the delay of a message follow it. Defaults to [DefaultRetryMin] and [DefaultRetryMax].
+	RetryMin, RetryMax time.Duration
+
+	// PoisonAfter is how often an event must fail alone, each time after others of the same batch were committed, until it
+	// is taken for the cause and dead-lettered. Trouble that hits all events alike never gets there. Defaults to
+	// [DefaultPoisonAfter].
+	PoisonAfter int
+
+	// DrainTimeout is how long a stopped feed may go on committing the batch in hand. Defaults to [DefaultDrainTimeout].
+	DrainTimeout time.Duration
+
+	// PublishTimeout bounds one wait for the acknowledgement of a dead letter. Defaults to [DefaultPublishTimeout].
+	PublishTimeout time.Duration
+
+	// StatusInterval is how often the server is asked for the state of the consumer. Defaults to [DefaultStatusInterval].
+	StatusInterval time.Duration
+
+	// Hooks are told what happens.
+	Hooks Hooks
+
+	// Logger logs one line per episode of trouble and one per dead letter. Defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.Limits = c.Limits.WithDefaults()
+	c.Streams.MaxEventBytes = cmp.Or(c.Streams.MaxEventBytes, c.Limits.MaxBytes)
+	c.Streams = c.Streams.withDefaults()
+	c.BatchSize = cmp.Or(c.BatchSize, DefaultBatchSize)
+	c.BatchWait = cmp.Or(c.BatchWait, DefaultBatchWait)
+	c.BatchBytes = cmp.Or(c.BatchBytes, DefaultBatchBytes)
+	c.AckWait = cmp.Or(c.AckWait, DefaultAckWait)
+	c.MaxAckPending = cmp.Or(c.MaxAckPending, ackPendingBatches*c.BatchSize)
+	c.RetryMin = cmp.Or(c.RetryMin, DefaultRetryMin)
+	c.RetryMax = cmp.Or(c.RetryMax, DefaultRetryMax)
+	c.PoisonAfter = cmp.Or(c.PoisonAfter, DefaultPoisonAfter)
+	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
+	c.PublishTimeout = cmp.Or(c.PublishTimeout, DefaultPublishTimeout)
+	c.StatusInterval = cmp.Or(c.StatusInterval, DefaultStatusInterval)
+	c.Hooks = c.Hooks.withDefaults()
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	return c
+}
+
+// maxBatch keeps the client's buffer for one pull, which it allocates whole, small.
+const maxBatch = 10_000
+
+func (c Config) validate() error {
+	errs := []error{c.Streams.validate(), c.Limits.Validate()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.BatchSize < 1 || c.BatchSize > maxBatch {
+		bad("batch size %d: want 1 to %d", c.BatchSize, maxBatch)
+	}
+	if c.BatchWait < time.Millisecond || c.BatchWait > c.AckWait/2 {
+		bad("batch wait %s: want 1ms to half of ack wait %s", c.BatchWait, c.AckWait)
+	}
+	if c.BatchBytes < 1 {
+		bad("batch bytes %d: want 1 or more", c.BatchBytes)
+	}
+	if c.MaxAckPending < 2*c.BatchSize {
+		bad("max ack pending %d: want at least twice batch size %d", c.MaxAckPending, c.BatchSize)
+	}
+	if c.RetryMin < 0 || c.RetryMin > c.RetryMax {
+		bad("retry min %s, retry max %s: want 0 < min <= max", c.RetryMin, c.RetryMax)
+	}
+	if c.PoisonAfter < 1 {
+		bad("poison after %d: want 1 or more", c.PoisonAfter)
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"ack wait", c.AckWait}, {"drain timeout", c.DrainTimeout}, {"publish timeout", c.PublishTimeout}, {"status interval", c.StatusInterval},
+	} {
+		if d.value < 0 {
+			bad("%s %s: want more than 0", d.name, d.value)
+		}
+	}
+	return errors.Join(errs...)
+}

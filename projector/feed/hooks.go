@@ -1,0 +1,68 @@
+package feed
+
+import "time"
+
+// Hooks are told what happens, for metrics and traces. They are called from the feed's own goroutine and hold it up:
+// they must be quick and must not call the feed. A nil hook does nothing.
+type Hooks struct {
+	// Batch is called after each attempt to commit events together.
+	Batch func(BatchStats)
+	// Message is called when a message is settled or given back.
+	Message func(MessageStats)
+	// Dead is called when a dead letter has been stored.
+	Dead func(DeadLetter)
+	// Rebuilt is called when the consumer had to be made or taken up again, with the reason.
+	Rebuilt func(reason string)
+}
+
+func (h Hooks) withDefaults() Hooks {
+	if h.Batch == nil {
+		h.Batch = func(BatchStats) {}
+	}
+	if h.Message == nil {
+		h.Message = func(MessageStats) {}
+	}
+	if h.Dead == nil {
+		h.Dead = func(DeadLetter) {}
+	}
+	if h.Rebuilt == nil {
+		h.Rebuilt = func(string) {}
+	}
+	return h
+}
+
+// BatchStats is the account of one attempt to commit events together.
+type BatchStats struct {
+	Events  int
+	Spaces  int
+	Changes int           // after coalescing
+	Took    time.Duration // planning and commit
+	Err     error         // nil: committed
+}
+
+// Outcome is what became of a message.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Applied  Outcome = iota + 1 // committed and acknowledged; facts of it may be among the dead letters
+	Buried                      // dead-lettered and terminated
+	Returned                    // given back, to be delivered again
+)
+
+// String returns the outcome's name.
+func (o Outcome) String() string {
+	return [...]string{"unknown", "applied", "buried", "returned"}[min(o, Returned)]
+}
+
+// MessageStats is the account of one delivery of one message.
+type MessageStats struct {
+	Outcome     Outcome
+	EventID     string        // empty if the event could not be decoded
+	Type        string        // likewise
+	Traceparent string        // the header of that name, in either case; empty without one
+	Sequence    uint64        // in the stream
+	Deliveries  int           // this one included
+	Lag         time.Duration // from the server's receipt of the event until now
+	Err         error         // why it was buried or returned
+}

@@ -1,0 +1,189 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// ErrStopped is returned by the waits of a feed whose Run has ended, once it is certain that they cannot be fulfilled.
+var ErrStopped = errors.New("feed has stopped")
+
+// progress knows up to which stream sequence every message is settled: applied and acknowledged, or dead-lettered and
+// terminated. It learns from deliveries and settlements as they happen, so that nobody needs to ask the server; it asks
+// for help (observe) only where deliveries alone leave a doubt:
+//
+//   - Messages that another process, or this one before a lost connection, took and did not acknowledge come again only
+//     after the acknowledgement wait. A gap in the consumer's own count of deliveries shows that there are such.
+//   - Messages that were deleted from the end of the stream never come.
+//
+// The floor never falls: what was applied once is in the graph, even if it is delivered again.
+type progress struct {
+	mu progressState
+}
+
+type progressState struct {
+	sync.Mutex
+	stream  time.Time // creation of the stream: sequences of another one mean nothing
+	floor   uint64    // everything up to here is settled
+	high    uint64    // greatest sequence delivered
+	next    uint64    // consumer sequence of the delivery to come
+	open    map[uint64]struct{}
+	doubt   bool   // deliveries up to doubted are not all known
+	doubted uint64 // until the server's own floor reaches this
+	waits   map[*wait]struct{}
+	stopped bool
+}
+
+type wait struct {
+	seq  uint64
+	done chan struct{}
+}
+
+func newProgress() *progress {
+	p := &progress{}
+	p.mu.open = map[uint64]struct{}{}
+	p.mu.waits = map[*wait]struct{}{}
+	return p
+}
+
+// attach starts from what the server knows of the consumer.
+func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.mu.stream.Equal(streamCreated) {
+		p.mu.stream, p.mu.floor, p.mu.high, p.mu.doubt = streamCreated, 0, 0, false
+		clear(p.mu.open)
+	}
+	p.mu.next = info.Delivered.Consumer + 1
+	p.mu.high = max(p.mu.high, info.Delivered.Stream)
+	p.mu.doubt, p.mu.doubted = true, p.mu.high
+	p.observeLocked(info)
+}
+
+// delivered notes a message that came.
+func (p *progress) delivered(seq jetstream.SequencePair) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if seq.Consumer != p.mu.next {
+		p.mu.doubt, p.mu.doubted = true, max(p.mu.high, seq.Stream)
+	}
+	p.mu.next = seq.Consumer + 1
+	p.mu.high = max(p.mu.high, seq.Stream)
+	p.mu.open[seq.Stream] = struct{}{}
+}
+
+// settled notes messages that are done with.
+func (p *progress) settled(seqs ...uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, seq := range seqs {
+		delete(p.mu.open, seq)
+	}
+	p.advanceLocked()
+}
+
+// observe takes in what the server says. Its acknowledgement floor only grows, so an answer that is already old is still
+// true.
+func (p *progress) observe(info *jetstream.ConsumerInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.observeLocked(info)
+}
+
+func (p *progress) observeLocked(info *jetstream.ConsumerInfo) {
+	p.raiseLocked(info.AckFloor.Stream)
+	if p.mu.doubt && info.AckFloor.Stream >= p.mu.doubted {
+		p.mu.doubt = false
+	}
+	p.advanceLocked()
+}
+
+// idle takes in that after the stream's last sequence was last, the consumer had nothing left to deliver or to settle.
+func (p *progress) idle(last uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.raiseLocked(last)
+	p.advanceLocked()
+}
+
+func (p *progress) raiseLocked(floor uint64) {
+	p.mu.floor = max(p.mu.floor, floor)
+	for seq := range p.mu.open {
+		if seq <= p.mu.floor {
+			delete(p.mu.open, seq)
+		}
+	}
+}
+
+// advanceLocked computes the floor and lets go of who waited for it.
+func (p *progress) advanceLocked() {
+	if !p.mu.doubt {
+		floor := p.mu.high
+		for seq := range p.mu.open {
+			floor = min(floor, seq-1)
+		}
+		p.mu.floor = max(p.mu.floor, floor)
+	}
+	for w := range p.mu.waits {
+		if w.seq <= p.mu.floor {
+			close(w.done)
+			delete(p.mu.waits, w)
+		}
+	}
+}
+
+// doubtful reports whether the server must be asked: something is unknown, or somebody waits for a sequence that has
+// not been delivered.
+func (p *progress) doubtful() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.doubt || len(p.mu.waits) > 0
+}
+
+// position returns the floor.
+func (p *progress) position() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.floor
+}
+
+// stop ends all waits, now and later.
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.stopped = true
+	for w := range p.mu.waits {
+		close(w.done)
+		delete(p.mu.waits, w)
+	}
+}
+
+// await returns when the floor has reached seq.
+func (p *progress) await(ctx context.Context, seq uint64) error {
+	w := &wait{seq: seq, done: make(chan struct{})}
+	p.mu.Lock()
+	reached, stopped := seq <= p.mu.floor, p.mu.stopped
+	if !reached && !stopped {
+		p.mu.waits[w] = struct{}{}
+	}
+	p.mu.Unlock()
+	if !reached && !stopped {
+		select {
+		case <-w.done:
+		case <-ctx.Done():
+			p.mu.Lock()
+			delete(p.mu.waits, w)
+			p.mu.Unlock()
+			return fmt.Errorf("wait for stream sequence %d (at %d): %w", seq, p.position(), context.Cause(ctx))
+		}
+	}
+	if at := p.position(); at < seq {
+		return fmt.Errorf("wait for stream sequence %d (at %d): %w", seq, at, ErrStopped)
+	}
+	return nil
+}
