@@ -1,0 +1,111 @@
+package qdrant
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Defaults of [Config].
+const (
+	DefaultURL             = "http://localhost:6334"
+	DefaultTimeout         = 10 * time.Second
+	DefaultMaxMessageBytes = 64 << 20
+	DefaultRetryAttempts   = 4
+	DefaultPoolSize        = 3
+)
+
+// Bounds of [Config].
+const (
+	MaxDimension     = 65536     // the server's
+	MaxRetryAttempts = 5         // gRPC's
+	MaxPoolSize      = 64        // connections
+	MinMessageBytes  = 64 << 10  // a point of ordinary size must fit
+	maxMessageBytes  = 1<<31 - 1 // what an answer can have at all
+)
+
+// Config says which collection of which server to use. The zero values of all fields but Collection have defaults.
+type Config struct {
+	// URL is the server's gRPC address: http://host:port, https://host:port for TLS, or host:port without TLS. The port
+	// defaults to 6334 (6333, the other one of a server, is its REST interface and does not work). Defaults to
+	// [DefaultURL].
+	URL string
+	// APIKey is sent with every call. Over an http URL to another machine it can be read on the way, which is warned of.
+	APIKey string
+	// CAFile is a PEM file of the certificates to trust instead of the system's. Only for https.
+	CAFile string
+
+	// Collection is the collection's name or alias. Required.
+	Collection string
+	// VectorName is the name of the dense vector to search. Empty for the unnamed vector.
+	VectorName string
+	// Fields says where the payload keeps a field: vdb.FieldUserID and so on to a path like "metadata.user_id", whose keys
+	// are quoted where they hold more than letters, digits, '_' and '-', as in `"user id"`. A field that is not in the map
+	// is at its own name.
+	Fields map[string]string
+
+	// CreateCollection creates the collection at first use when it is missing, with [Config.Dimension], the cosine distance
+	// and indexes on the payload fields that are filtered by, and adds those indexes when they are missing. Defaults to
+	// false: a missing collection is vdb.ErrNoCollection.
+	CreateCollection bool
+	// Dimension is the number of elements of a vector: of a collection to be created, where it is required, and of an
+	// existing one, which is refused when it has another. 1 to [MaxDimension]; zero takes any existing collection.
+	Dimension int
+
+	// Exact searches without the server's approximate index. Slower on large collections, and reproducible.
+	Exact bool
+	// Timeout bounds each call to the server, retries included, besides the deadline of the caller's context. Defaults to
+	// [DefaultTimeout].
+	Timeout time.Duration
+	// MaxMessageBytes bounds an answer of the server. Scrolls and reads by id ask for less at a time to stay below it; a
+	// search whose answer is larger is an error. [MinMessageBytes] or more. Defaults to [DefaultMaxMessageBytes].
+	MaxMessageBytes int
+	// RetryAttempts is how often a call that finds the server unavailable is made in all, 1 to [MaxRetryAttempts], some
+	// tens to hundreds of milliseconds apart. Defaults to [DefaultRetryAttempts].
+	RetryAttempts int
+	// PoolSize is the number of connections, used in turn, 1 to [MaxPoolSize]. Defaults to [DefaultPoolSize].
+	PoolSize int
+	// Logger receives warnings. Defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+// withDefaults returns a copy with every zero field that has a default filled in.
+func (c Config) withDefaults() Config {
+	c.URL = cmp.Or(c.URL, DefaultURL)
+	c.Timeout = cmp.Or(c.Timeout, DefaultTimeout)
+	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, DefaultMaxMessageBytes)
+	c.RetryAttempts = cmp.Or(c.RetryAttempts, DefaultRetryAttempts)
+	c.PoolSize = cmp.Or(c.PoolSize, DefaultPoolSize)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	return c
+}
+
+// validate joins every violation of a configuration with defaults, except those of the URL, which parseAddress finds.
+func (c Config) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Collection == "" {
+		bad("collection is empty: want the name of the collection")
+	}
+	if c.Dimension < 0 || c.Dimension > MaxDimension {
+		bad("dimension %d: want 1 to %d", c.Dimension, MaxDimension)
+	}
+	if c.CreateCollection && c.Dimension == 0 {
+		bad("dimension 0: want 1 to %d to create the collection with", MaxDimension)
+	}
+	if c.Timeout < 0 {
+		bad("timeout %v: want more than 0", c.Timeout)
+	}
+	if c.MaxMessageBytes < MinMessageBytes || c.MaxMessageBytes > maxMessageBytes {
+		bad("max message bytes %d: want %d to %d", c.MaxMessageBytes, MinMessageBytes, maxMessageBytes)
+	}
+	if c.RetryAttempts < 1 || c.RetryAttempts > MaxRetryAttempts {
+		bad("retry attempts %d: want 1 to %d", c.RetryAttempts, MaxRetryAttempts)
+	}
+	if c.PoolSize < 1 || c.PoolSize > MaxPoolSize {
+		bad("pool size %d: want 1 to %d", c.PoolSize, MaxPoolSize)
+	}
+	return errors.Join(errs...)
+}
