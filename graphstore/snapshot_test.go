@@ -194,7 +194,9 @@ func TestDigestSeesEveryField(t *testing.T) {
 	edit(func(f *graphstore.Fact) { f.SupersededBy = "g" })
 	edit(func(f *graphstore.Fact) { f.Registers.Base.Version = 1 })
 	edit(func(f *graphstore.Fact) { f.Registers.State.EventID = "e" })
-	edit(func(f *graphstore.Fact) { f.Registers = f.Registers.With(graphstore.FieldTags, graphstore.Stamp{Version: 2}) })
+	edit(func(f *graphstore.Fact) {
+		f.Registers = f.Registers.With(graphstore.FieldTags, graphstore.Stamp{Version: 2})
+	})
 	variants = append(variants,
 		graphstore.PutFact(space(t, "v"), fact),
 		graphstore.PutEntity(sp, graphstore.Entity{ID: "f", Aliases: []string{"ab", "c"}}),

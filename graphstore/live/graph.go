@@ -34,11 +34,23 @@ type Graph struct {
 	log   *slog.Logger
 
 	loaded chan struct{} // closed when Load has finished
-	failed atomic.Pointer[error]
+	failed failure
 
 	spaces spaces
 
 	writer writer
+}
+
+// failure is what the last Load ended with, while none has succeeded.
+type failure struct {
+	err   atomic.Pointer[error]
+	once  sync.Once
+	first chan struct{} // closed by the first failure
+}
+
+func (f *failure) set(err error) {
+	f.err.Store(&err)
+	f.once.Do(func() { close(f.first) })
 }
 
 // spaces is what readers see.
@@ -60,6 +72,7 @@ func New(store graphstore.Store, cfg Config) *Graph {
 		store:  store,
 		log:    cfg.Logger.With("component", "live"),
 		loaded: make(chan struct{}),
+		failed: failure{first: make(chan struct{})},
 		spaces: spaces{bySpace: map[graphstore.Space]*graphstore.Snapshot{}},
 		writer: writer{suspect: map[graphstore.Space]struct{}{}},
 	}
@@ -74,11 +87,11 @@ func (g *Graph) Load(ctx context.Context) error {
 	snapshots, err := g.loadAll(ctx)
 	if err != nil {
 		err = fmt.Errorf("load graph: %w", err)
-		g.failed.Store(&err)
+		g.failed.set(err)
 		return err
 	}
 	g.publish(snapshots)
-	g.failed.Store(nil)
+	g.failed.err.Store(nil)
 	close(g.loaded)
 	g.log.Info("graph loaded", "spaces", len(snapshots), "took", time.Since(start))
 	return nil
@@ -115,6 +128,9 @@ func (g *Graph) publish(snapshots map[graphstore.Space]*graphstore.Snapshot) {
 // Loaded returns a channel that is closed when the graph answers.
 func (g *Graph) Loaded() <-chan struct{} { return g.loaded }
 
+// Failed returns a channel that is closed when a Load has failed for the first time.
+func (g *Graph) Failed() <-chan struct{} { return g.failed.first }
+
 // View returns the newest published snapshot of the space, an empty one for a space the graph does not know. It never
 // blocks on I/O. Errors: [ErrLoading], the error of a failed Load, [graphstore.ErrNoSpace].
 func (g *Graph) View(space graphstore.Space) (*graphstore.Snapshot, error) {
@@ -126,7 +142,7 @@ func (g *Graph) View(space graphstore.Space) (*graphstore.Snapshot, error) {
 		return g.view(space), nil
 	default:
 	}
-	if err := g.failed.Load(); err != nil {
+	if err := g.failed.err.Load(); err != nil {
 		return nil, *err
 	}
 	return nil, ErrLoading

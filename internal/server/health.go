@@ -51,11 +51,15 @@ type VectorStats struct {
 
 // FeedStats counts events since the service started.
 type FeedStats struct {
-	Applied     uint64            `json:"applied"`
-	Dead        uint64            `json:"dead"`
-	Redelivered uint64            `json:"redelivered"`
-	Pending     uint64            `json:"pending"`
-	Counts      map[string]uint64 `json:"counts,omitempty"` // what became of facts and items, by reason
+	Applied     uint64 `json:"applied"`     // committed and acknowledged
+	Unchanged   uint64 `json:"unchanged"`   // of these, without effect: repeats, or older than what the graph knows
+	Deferred    uint64 `json:"deferred"`    // of these, of types that this version does not project
+	Dead        uint64 `json:"dead"`        // dead-lettered
+	DeadFacts   uint64 `json:"dead_facts"`  // bad facts of applied events, dead-lettered
+	Redelivered uint64 `json:"redelivered"` // deliveries that were not the first
+	Returned    uint64 `json:"returned"`    // given back because of trouble
+	Commits     uint64 `json:"commits"`     // graph transactions
+	Pending     uint64 `json:"pending"`     // not delivered yet
 }
 
 // livez answers as long as the process can.
