@@ -1,0 +1,162 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/kithgraph/kith/internal/config"
+)
+
+// cli is the smallest command line over the configuration.
+type cli struct {
+	config.Config
+	Run struct{} `cmd:"" default:"1"`
+}
+
+// parse parses a command line with a configuration file (if not empty) in the environment that the test has set.
+func parse(t *testing.T, file string, args ...string) (*cli, *kong.Context, error) {
+	t.Helper()
+	var c cli
+	var opts []kong.Option
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "kith.json")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := config.FileResolver(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		opts = append(opts, kong.Resolvers(r))
+	}
+	parser, err := kong.New(&c, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := parser.Parse(args)
+	return &c, ctx, err
+}
+
+func TestPrecedence(t *testing.T) {
+	const file = `{"listen": "file:1", "batch-events": 7, "graph-priors": {"causes": 0.5}, "graph-owners": ["me", "moi"], "graph-propagate-beta": 0}`
+	t.Setenv("KITH_LISTEN", "env:1")
+	t.Setenv("KITH_BATCH_EVENTS", "9")
+	c, ctx, err := parse(t, file, "--batch-events=11")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Serve.Listen != "env:1" {
+		t.Errorf("listen %q: the environment wins over the file", c.Serve.Listen)
+	}
+	if c.NATS.BatchEvents != 11 {
+		t.Errorf("batch-events %d: the command line wins over both", c.NATS.BatchEvents)
+	}
+	if c.Rerank.Beta == nil || *c.Rerank.Beta != 0 || c.Rerank.Priors["causes"] != .5 || len(*c.Rerank.Owners) != 2 {
+		t.Errorf("from the file: %+v", c.Rerank)
+	}
+	if c.Rerank.CalLo != nil {
+		t.Errorf("cal-lo %v: nobody set it", *c.Rerank.CalLo)
+	}
+	from := map[string]string{}
+	for _, s := range config.Effective(ctx) {
+		from[s.Flag] = s.Source
+	}
+	for flag, want := range map[string]string{"listen": "environment", "batch-events": "flag", "graph-priors": "file", "nats-listen": "default", "graph-propagate-beta": "file"} {
+		if from[flag] != want {
+			t.Errorf("%s comes from %q: want %q", flag, from[flag], want)
+		}
+	}
+}
+
+func TestBadSettingsNameThemselves(t *testing.T) {
+	for name, tc := range map[string]struct {
+		file string
+		args []string
+		want string
+	}{
+		"unknown key":   {file: `{"lisen": "x"}`, want: "unknown settings: lisen"},
+		"not an object": {file: `[1]`, want: "JSON object"},
+		"cut off":       {file: `{"listen": `, want: "kith.json"},
+		"two documents": {file: `{} {}`, want: "text after"},
+		"wrong kind":    {file: `{"batch-events": "many"}`, want: "batch-events"},
+		"null":          {file: `{"batch-events": null}`, want: "batch-events"},
+		"mode":          {args: []string{"--memory-mode=expert"}, want: "memory-mode"},
+		"profile":       {args: []string{"--graph-profile=best"}, want: "graph-profile"},
+		"number":        {args: []string{"--graph-propagate-beta=much"}, want: "graph-propagate-beta"},
+	} {
+		if _, _, err := parse(t, tc.file, tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v: want %q", name, err, tc.want)
+		}
+	}
+	if _, err := config.FileResolver(filepath.Join(t.TempDir(), "none.json")); err == nil {
+		t.Error("a missing file is no error")
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	t.Setenv("QDRANT_API_KEY", "sesame")
+	t.Setenv("NATS_URL", "nats://ann:s3cret@one:4222,nats://t0ken@two:4222,nats://three:4222")
+	_, ctx, err := parse(t, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen int
+	for _, s := range config.Effective(ctx) {
+		for _, secret := range []string{"sesame", "s3cret", "t0ken"} {
+			if strings.Contains(s.Value, secret) {
+				t.Errorf("%s shows %q", s.Flag, secret)
+			}
+		}
+		switch s.Flag {
+		case "qdrant-api-key":
+			seen++
+			if s.Value != "***" {
+				t.Errorf("api key: %q", s.Value)
+			}
+		case "nats-url":
+			seen++
+			if want := "nats://ann:***@one:4222,nats://***@two:4222,nats://three:4222"; s.Value != want {
+				t.Errorf("url: %q, want %q", s.Value, want)
+			}
+		}
+	}
+	if seen != 2 {
+		t.Errorf("%d of 2 secrets listed", seen)
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// The table of the mode rules: nothing set means on; one setting brings the defaults of the others back.
+func TestSwitches(t *testing.T) {
+	on, off := ptr(true), ptr(false)
+	for name, tc := range map[string]struct {
+		m             config.Memory
+		write, rerank bool
+		warnings      int
+	}{
+		"nothing set":              {config.Memory{}, true, true, 0},
+		"lite":                     {config.Memory{Mode: ptr("lite")}, false, false, 0},
+		"lite beats enable":        {config.Memory{Mode: ptr("lite"), EnableGraph: on}, false, false, 0},
+		"pro":                      {config.Memory{Mode: ptr("pro")}, false, false, 0},
+		"pro, enabled":             {config.Memory{Mode: ptr("pro"), EnableGraph: on}, true, false, 0},
+		"ultra":                    {config.Memory{Mode: ptr("ultra")}, true, false, 0},
+		"ultra beats enable":       {config.Memory{Mode: ptr("ultra"), EnableGraph: off}, true, false, 0},
+		"ultra, rerank":            {config.Memory{Mode: ptr("ultra"), Rerank: on}, true, true, 0},
+		"ultra, no write":          {config.Memory{Mode: ptr("ultra"), Write: off, Rerank: on}, false, true, 0},
+		"enabled":                  {config.Memory{EnableGraph: on}, true, false, 0},
+		"enabled, rerank":          {config.Memory{EnableGraph: on, Rerank: on}, true, true, 0},
+		"rerank alone":             {config.Memory{Rerank: on}, false, false, 1},
+		"write and rerank alone":   {config.Memory{Write: on, Rerank: on}, false, false, 2},
+		"write switched off alone": {config.Memory{Write: off}, false, false, 0},
+	} {
+		s := tc.m.Resolve()
+		if s.Write != tc.write || s.Rerank != tc.rerank || len(s.Warnings) != tc.warnings || s.WriteRule == "" || s.RerankRule == "" {
+			t.Errorf("%s: %+v: want write %v, rerank %v, %d warnings", name, s, tc.write, tc.rerank, tc.warnings)
+		}
+	}
+}
