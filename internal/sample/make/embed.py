@@ -14,7 +14,6 @@ exact to 1e-5, and it hides the last-bit differences between processors.
 
 import hashlib
 import importlib.util
-import io
 import json
 import os
 import struct
@@ -23,16 +22,13 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-# One BLAS thread for each text and several texts at a time beats the reverse on matrices this small, and makes the
-# order of additions independent of the number of cores. Must be set before numpy is imported.
-for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ[_name] = "1"
+import numpy as np
+from scipy.special import erf
+from threadpoolctl import threadpool_limits
+from tokenizers import Tokenizer
 
-import numpy as np  # noqa: E402
-from scipy.special import erf  # noqa: E402
-from tokenizers import Tokenizer  # noqa: E402
+import wire
 
-MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 DIMENSION = 384
 MAX_TOKENS = 256
 LAYERS, HEADS, EPSILON = 6, 12, 1e-12
@@ -84,7 +80,9 @@ class Embedder:
 
     def encode(self, texts, workers=os.cpu_count()):
         """An array (len(texts), 384) of float64 whose rows are rounded to five significant digits."""
-        with ThreadPoolExecutor(workers) as pool:
+        # One BLAS thread for each text and several texts at a time beats the reverse on matrices this small, and makes
+        # the order of additions independent of the number of cores.
+        with threadpool_limits(1, "blas"), ThreadPoolExecutor(workers) as pool:
             rows = list(pool.map(self._encode_one, texts))
         return np.array([[float(f"{x:.5g}") for x in row] for row in rows]).reshape(len(texts), DIMENSION)
 
@@ -127,16 +125,11 @@ class Embedder:
         return x * self.w[name + ".weight"] + self.w[name + ".bias"]
 
 
-def unit_cosine(a, b):
-    """Cosine of rows already rounded, in float64."""
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
-
-
 def self_check():
     """Compares with the three cosines printed in the model's own usage example (Sentence Transformers quickstart)."""
     v = Embedder().encode(["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."])
     for i, j, want in ((0, 1, 0.6660), (0, 2, 0.1046), (1, 2, 0.1411)):
-        got = unit_cosine(v[i], v[j])
+        got = float(wire.cosines(v[i], v[j : j + 1])[0])
         print(f"{i}-{j}: {got:.4f}, published {want:.4f}")
         if abs(got - want) > 1e-4:
             sys.exit("embed: not the published model")
