@@ -26,6 +26,8 @@ type Data interface {
 	validate(ev Event) error
 	// wire returns what stands under "data" in JSON.
 	wire(userID string) any
+	// plan adds to the draft what the event means.
+	plan(d *draft, ev Event)
 }
 
 // NewEvent returns a valid event or says what is wrong with its parts. The time is truncated to the microsecond; the

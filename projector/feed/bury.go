@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kithgraph/kith/projector"
 	"github.com/nats-io/nats.go"
@@ -46,7 +47,10 @@ func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
 		if err := f.bury(ctx, letter); err != nil {
 			return err
 		}
-		f.counters.deadFacts.Add(1)
+	}
+	if n := len(d.rejected); n > 0 {
+		f.counters.deadFacts.Add(uint64(n))
+		f.log.Warn("bad facts dead-lettered, the others applied", "event", d.event.ID, "sequence", d.seq, "facts", n, "first", d.rejected[0].Err)
 	}
 	return nil
 }
@@ -67,8 +71,16 @@ func (f *Feed) bury(ctx context.Context, letter DeadLetter) error {
 	if err != nil {
 		return fmt.Errorf("store dead letter %s: %w", letter.MessageID(), err)
 	}
-	f.log.Warn("dead letter stored", "reason", letter.Reason, "id", letter.MessageID(), "event", letter.EventID, "err", letter.LastError)
 	f.cfg.Hooks.Dead(letter)
+	return nil
+}
+
+// buryEvent stores the dead letter of a whole event.
+func (f *Feed) buryEvent(ctx context.Context, d *delivery, reason Reason, cause error) error {
+	if err := f.bury(ctx, f.deadEvent(d, reason, cause)); err != nil {
+		return err
+	}
+	f.log.Warn("event dead-lettered", "reason", reason, "event", d.event.ID, "sequence", d.seq, "err", cause)
 	return nil
 }
 
@@ -87,7 +99,7 @@ func tooLarge(err error) bool {
 
 func cut(text string) string {
 	if len(text) > maxErrorText {
-		return text[:maxErrorText]
+		return strings.ToValidUTF8(text[:maxErrorText], "")
 	}
 	return text
 }

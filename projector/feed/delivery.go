@@ -2,6 +2,7 @@ package feed
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/kithgraph/kith/projector"
@@ -19,6 +20,8 @@ type delivery struct {
 
 	event    projector.Event
 	rejected []projector.Rejected
+
+	settled atomic.Bool // read by keepAlive
 }
 
 func newDelivery(msg jetstream.Msg) (*delivery, *jetstream.MsgMetadata, error) {

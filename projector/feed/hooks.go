@@ -1,6 +1,10 @@
 package feed
 
-import "time"
+import (
+	"time"
+
+	"github.com/kithgraph/kith/projector"
+)
 
 // Hooks are told what happens, for metrics and traces. They are called from the feed's own goroutine and hold it up:
 // they must be quick and must not call the feed. A nil hook does nothing.
@@ -33,11 +37,13 @@ func (h Hooks) withDefaults() Hooks {
 
 // BatchStats is the account of one attempt to commit events together.
 type BatchStats struct {
-	Events  int
-	Spaces  int
-	Changes int           // after coalescing
-	Took    time.Duration // planning and commit
-	Err     error         // nil: committed
+	Events    int // planned
+	Unchanged int // of these, those that change nothing: repeats, older than what the graph knows, or of deferred types
+	Spaces    int
+	Changes   int              // after coalescing
+	Report    projector.Report // summed over the events; not part of the graph unless Err is nil
+	Took      time.Duration    // planning and commit
+	Err       error            // nil: committed
 }
 
 // Outcome is what became of a message.

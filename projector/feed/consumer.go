@@ -1,0 +1,134 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// errLost ends a pull when the connection is lost: what the server knew of the pull is gone with it.
+var errLost = errors.New("connection to NATS lost")
+
+// consumerConfig is what the feed needs of its consumer. There is no limit of deliveries: a limit would turn a long outage
+// of the graph into lost events, so the feed itself decides what is given up (dead letters) and when. There is no BackOff:
+// it would replace AckWait, and delays are stated with each return anyway.
+func (f *Feed) consumerConfig() jetstream.ConsumerConfig {
+	return jetstream.ConsumerConfig{
+		Durable: Durable, Description: "projects memory events into kith's graph",
+		FilterSubject: EventSubjects,
+		AckPolicy:     jetstream.AckExplicitPolicy, DeliverPolicy: jetstream.DeliverAllPolicy,
+		AckWait: f.cfg.AckWait, MaxDeliver: -1, MaxAckPending: f.cfg.MaxAckPending,
+	}
+}
+
+// attached returns the consumer, taking it up first if it is not known to be there: after the start, after any trouble
+// with it and after a lost connection.
+func (f *Feed) attached(ctx context.Context) (jetstream.Consumer, error) {
+	if f.loop.consumer != nil && f.js.Conn().IsConnected() {
+		return f.loop.consumer, nil
+	}
+	f.loop.consumer = nil
+	f.health.attach(false)
+	if err := f.awaitConnection(ctx); err != nil {
+		return nil, err
+	}
+	consumer, err := f.attach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f.loop.consumer = consumer
+	f.health.attach(true)
+	return consumer, nil
+}
+
+// awaitConnection waits until the connection is up.
+func (f *Feed) awaitConnection(ctx context.Context) error {
+	nc := f.js.Conn()
+	changed := nc.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer nc.RemoveStatusListener(changed)
+	for !nc.IsConnected() {
+		if nc.IsClosed() {
+			return nats.ErrConnectionClosed
+		}
+		f.waitingForServer()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (f *Feed) waitingForServer() {
+	err := errors.New("NATS does not answer")
+	if last := f.js.Conn().LastError(); last != nil {
+		err = fmt.Errorf("%w: %w", err, last)
+	}
+	f.trouble(err)
+}
+
+// attach makes sure of the streams and of the consumer. One that somebody deleted is made anew and delivers all that the
+// stream retains: the graph already knows most of it, which costs time and changes nothing.
+func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
+	if err := EnsureStreams(ctx, f.js, f.cfg.Streams); err != nil {
+		return nil, err
+	}
+	stream, err := f.js.Stream(ctx, EventStream)
+	if err != nil {
+		return nil, fmt.Errorf("take up stream %s: %w", EventStream, err)
+	}
+	consumer, err := f.ensureConsumer(ctx, stream)
+	if err != nil {
+		return nil, fmt.Errorf("take up consumer %s: %w", Durable, err)
+	}
+	info := consumer.CachedInfo()
+	if !f.loop.created.IsZero() && !info.Created.Equal(f.loop.created) {
+		f.rebuilt("the consumer was deleted")
+	}
+	f.loop.created = info.Created
+	f.progress.attach(stream.CachedInfo().Created, info)
+	f.health.observe(info)
+	return consumer, nil
+}
+
+// ensureConsumer leaves a consumer that is as it should be alone: an update would also end a pause by its operator.
+func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (jetstream.Consumer, error) {
+	want := f.consumerConfig()
+	consumer, err := stream.Consumer(ctx, Durable)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return stream.CreateConsumer(ctx, want)
+	}
+	if err != nil {
+		return nil, err
+	}
+	got := consumer.CachedInfo().Config
+	if got.AckPolicy == want.AckPolicy && got.DeliverPolicy == want.DeliverPolicy && got.FilterSubject == want.FilterSubject &&
+		got.AckWait == want.AckWait && got.MaxDeliver == want.MaxDeliver && got.MaxAckPending == want.MaxAckPending && len(got.BackOff) == 0 {
+		return consumer, nil
+	}
+	want.PauseUntil = got.PauseUntil
+	return stream.UpdateConsumer(ctx, want)
+}
+
+func (f *Feed) rebuilt(reason string) {
+	f.counters.rebuilt.Add(1)
+	f.log.Warn("consumer taken up again", "reason", reason)
+	f.cfg.Hooks.Rebuilt(reason)
+}
+
+// idleWait is how long one pull waits for its first message. Only its end shows that a consumer has vanished without a
+// word, so it is short; an idle feed costs a few requests a minute.
+const idleWait = 5 * time.Second
+
+func (f *Feed) consumerInfo(ctx context.Context) (*jetstream.ConsumerInfo, error) {
+	consumer, err := f.js.Consumer(ctx, EventStream, Durable)
+	if err != nil {
+		return nil, err
+	}
+	return consumer.CachedInfo(), nil
+}

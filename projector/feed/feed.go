@@ -1,0 +1,185 @@
+package feed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/kithgraph/kith/projector"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/sourcegraph/conc"
+)
+
+// errDrain is the cause of the end of work that did not finish within Config.DrainTimeout.
+var errDrain = errors.New("drain timeout is over")
+
+// Feed projects the events of the stream into a graph. Create it with [New], run it with [Feed.Run]; the other methods are
+// safe for concurrent use, before, during and after Run.
+type Feed struct {
+	js    jetstream.JetStream
+	graph Graph
+	cfg   Config
+	log   *slog.Logger
+	env   env
+
+	progress *progress
+	counters counters
+	health   health
+
+	ran  atomic.Bool
+	kick chan string  // reasons to take the consumer up again
+	idle atomic.Int64 // since when the feed has been waiting for a message, in unix nanoseconds; 0 while it works
+
+	loop loopState
+}
+
+// env holds what tests replace.
+type env struct {
+	plan planFunc
+	info func(ctx context.Context) (*jetstream.ConsumerInfo, error)
+}
+
+// loopState belongs to the goroutine of Run.
+type loopState struct {
+	consumer jetstream.Consumer // nil: to be taken up
+	created  time.Time          // of the consumer
+	failures int                // in a row
+	suspects map[uint64]*suspect
+	done     []uint64 // settled and not reported yet
+}
+
+// New returns a feed that is ready to run. It does no I/O: js may stand on a connection that is not up yet.
+func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Config) (*Feed, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("feed: %w", err)
+	}
+	f := &Feed{
+		js: js, graph: graph, cfg: cfg, log: cfg.Logger.With("component", "feed"),
+		progress: newProgress(), kick: make(chan string, 1),
+	}
+	f.env = env{plan: proj.Plan, info: f.consumerInfo}
+	f.loop.suspects = map[uint64]*suspect{}
+	return f, nil
+}
+
+// Run projects events until the context ends. It waits for the server, the streams and the graph for as long as it takes;
+// [Feed.Status] tells what it waits for.
+//
+// When the context ends Run stops pulling, commits and acknowledges the batch in hand within Config.DrainTimeout and
+// returns nil. It returns an error if that time was not enough (the batch is then delivered again, nothing is lost), if
+// an existing stream is unfit (a *[StreamMismatchError]), or if the connection was closed. It may be called once.
+func (f *Feed) Run(ctx context.Context) error {
+	if f.ran.Swap(true) {
+		return errors.New("feed: run: has run already: make a new feed")
+	}
+	defer f.progress.stop()
+	work, release := f.workContext(ctx)
+	defer release()
+
+	var background conc.WaitGroup
+	defer background.Wait()
+	watch, endWatch := context.WithCancel(ctx)
+	defer endWatch()
+	background.Go(func() { f.monitor(watch) })
+	return errors.Join(f.cycle(ctx, work), f.flush(ctx))
+}
+
+// workContext returns a context that outlives ctx by the drain timeout.
+func (f *Feed) workContext(ctx context.Context) (context.Context, func()) {
+	work, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		drain := time.AfterFunc(f.cfg.DrainTimeout, func() { cancel(errDrain) })
+		context.AfterFunc(work, func() { drain.Stop() })
+	})
+	return work, func() { stop(); cancel(nil) }
+}
+
+// cycle repeats the one cycle of the feed. ctx ends the pulling, work ends the work on a batch.
+func (f *Feed) cycle(ctx, work context.Context) error {
+	for ctx.Err() == nil {
+		err := f.once(ctx, work)
+		var unfit *StreamMismatchError
+		switch {
+		case err == nil:
+			f.recovered()
+			continue
+		case ctx.Err() != nil:
+			return stopError(work, err)
+		case errors.As(err, &unfit), errors.Is(err, nats.ErrConnectionClosed):
+			f.health.failed(err)
+			return fmt.Errorf("feed: %w", err)
+		}
+		f.trouble(err)
+		sleep(ctx, f.cfg.backoff(f.loop.failures))
+	}
+	return nil
+}
+
+// stopError returns what a stop leaves to be reported: nothing, unless work in hand had to be cut off.
+func stopError(work context.Context, err error) error {
+	if work.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("feed: stop: the batch in hand will be delivered again: %w: %w", context.Cause(work), err)
+}
+
+// once takes up the consumer if need be, pulls a batch and projects it. Having waited for a while without a message is no
+// error.
+func (f *Feed) once(ctx, work context.Context) error {
+	consumer, err := f.attached(ctx)
+	if err != nil {
+		return err
+	}
+	batch, pullErr := f.pull(ctx, consumer)
+	if pullErr != nil {
+		f.loop.consumer = nil
+	}
+	if len(batch) > 0 {
+		if err := f.process(work, batch); err != nil {
+			return err
+		}
+	}
+	if pullErr != nil && ctx.Err() == nil {
+		return fmt.Errorf("pull events: %w", pullErr)
+	}
+	return nil
+}
+
+// trouble logs the first failure of an episode; the ones that follow show in the status.
+func (f *Feed) trouble(err error) {
+	f.loop.failures++
+	f.health.failed(err)
+	level := slog.LevelDebug
+	if f.loop.failures == 1 {
+		level = slog.LevelError
+	}
+	f.log.Log(context.Background(), level, "feed is held up, trying on", "err", err, "failures", f.loop.failures,
+		"pause", f.cfg.backoff(f.loop.failures))
+}
+
+func (f *Feed) recovered() {
+	if f.loop.failures > 0 {
+		f.log.Info("feed is running again", "failures", f.loop.failures)
+	}
+	f.loop.failures = 0
+	f.health.succeeded()
+}
+
+// flush waits until the server has what was sent last: acknowledgements are not answered.
+func (f *Feed) flush(ctx context.Context) error {
+	nc := f.js.Conn()
+	if !nc.IsConnected() {
+		return nil // the server has given the messages up already and delivers them again
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.cfg.PublishTimeout)
+	defer cancel()
+	if err := nc.FlushWithContext(ctx); err != nil && nc.IsConnected() {
+		return fmt.Errorf("feed: flush acknowledgements: %w", err)
+	}
+	return nil
+}

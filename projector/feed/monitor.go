@@ -1,0 +1,90 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	// askTimeout bounds one question to the server.
+	askTimeout = 2 * time.Second
+	// doubtInterval is how often the server is asked while deliveries leave a doubt, or somebody waits for a sequence that
+	// is not delivered. In regular service neither lasts that long.
+	doubtInterval = 250 * time.Millisecond
+)
+
+// monitor asks the server for the state of the consumer at intervals until the context ends.
+func (f *Feed) monitor(ctx context.Context) {
+	tick := time.NewTicker(min(doubtInterval, f.cfg.StatusInterval))
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+		doubt := f.progress.doubtful()
+		if !f.js.Conn().IsConnected() || (!doubt && time.Since(last) < f.cfg.StatusInterval) {
+			continue
+		}
+		last = time.Now()
+		if err := f.ask(ctx, doubt); err != nil && ctx.Err() == nil {
+			f.log.Debug("state of the consumer is unknown", "err", err)
+		}
+	}
+}
+
+// ask takes in what the server says of the consumer. With a doubt it also asks for the end of the stream, first: whatever
+// was in the stream before the consumer had nothing left is settled.
+func (f *Feed) ask(ctx context.Context, doubt bool) error {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	var last uint64
+	if doubt {
+		var err error
+		if last, err = f.lastSequence(ctx); err != nil {
+			return err
+		}
+	}
+	info, err := f.env.info(ctx)
+	if err != nil {
+		return fmt.Errorf("ask for consumer %s: %w", Durable, err)
+	}
+	f.health.observe(info)
+	f.progress.observe(info)
+	if doubt && info.NumPending == 0 && info.NumAckPending == 0 {
+		f.progress.idle(last)
+	}
+	if reason := f.stalled(info, time.Now()); reason != "" {
+		f.idle.Store(time.Now().UnixNano())
+		select {
+		case f.kick <- reason:
+		default:
+		}
+	}
+	return nil
+}
+
+// stalled returns why the consumer must be taken up again: the server has messages for the feed, the feed has been waiting
+// for longer than any delivery can take, and nobody holds anything up on purpose. Servers and clients have had bugs of
+// this kind (nats-server#6905, nats.go#1729).
+func (f *Feed) stalled(info *jetstream.ConsumerInfo, now time.Time) string {
+	since := f.idle.Load()
+	if since == 0 || info.Paused {
+		return ""
+	}
+	waited := now.Sub(time.Unix(0, since))
+	limit := f.cfg.AckWait + 2*f.cfg.StatusInterval
+	switch {
+	case info.NumPending > 0 && info.NumAckPending < f.cfg.MaxAckPending && waited > limit:
+		return fmt.Sprintf("%d messages pending and none delivered for %s", info.NumPending, waited.Round(time.Second))
+	case info.NumAckPending > 0 && waited > limit+f.cfg.RetryMax:
+		return fmt.Sprintf("%d messages unsettled and none delivered again for %s", info.NumAckPending, waited.Round(time.Second))
+	default:
+		return ""
+	}
+}

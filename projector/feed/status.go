@@ -1,0 +1,141 @@
+package feed
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Status is the state of a feed. Counters count since it was made.
+type Status struct {
+	Connected bool // to the NATS server
+	Attached  bool // to the consumer, which was there when it was last asked for
+
+	// LastApplied is the stream sequence up to which every event is in the graph or among the dead letters.
+	LastApplied uint64
+	// Pending is how many events have not been delivered yet, and AckPending how many are delivered and not settled, as of
+	// AsOf, the last time that the server said so.
+	Pending    uint64
+	AckPending int
+	AsOf       time.Time
+
+	// LastSuccess is when the feed last finished a cycle without trouble, also one that found nothing to do; zero if never.
+	LastSuccess time.Time
+	// LastError is the latest trouble and LastErrorAt its time; it stays after the trouble is over. Failures is how many
+	// cycles in a row have failed, 0 when all is well.
+	LastError   error
+	LastErrorAt time.Time
+	Failures    int
+
+	Applied     uint64 // events committed and acknowledged
+	Unchanged   uint64 // of these, events that changed nothing: repeats, older than what the graph knows, or of deferred types
+	Deferred    uint64 // of these, events of types that this version does not project
+	Dead        uint64 // events dead-lettered
+	DeadFacts   uint64 // bad facts of applied events, dead-lettered
+	Redelivered uint64 // deliveries of messages that had been delivered before
+	Returned    uint64 // messages given back because of trouble
+	Commits     uint64 // transactions
+	Rebuilt     uint64 // times that the consumer had to be made or taken up again
+}
+
+// counters are written by the feed's goroutine and read by anyone.
+type counters struct {
+	applied, unchanged, deferred, dead, deadFacts, redelivered, returned, commits, rebuilt atomic.Uint64
+}
+
+// health is what the feed knows of itself and the server.
+type health struct {
+	mu struct {
+		sync.Mutex
+		attached    bool
+		pending     uint64
+		ackPending  int
+		asOf        time.Time
+		lastSuccess time.Time
+		lastError   error
+		lastErrorAt time.Time
+		failures    int
+	}
+}
+
+func (h *health) failed(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.lastError, h.mu.lastErrorAt = err, time.Now()
+	h.mu.failures++
+}
+
+// noted keeps trouble that does not hold the feed up.
+func (h *health) noted(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.lastError, h.mu.lastErrorAt = err, time.Now()
+}
+
+func (h *health) succeeded() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.lastSuccess, h.mu.failures = time.Now(), 0
+}
+
+func (h *health) attach(yes bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.attached = yes
+}
+
+func (h *health) observe(info *jetstream.ConsumerInfo) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.pending, h.mu.ackPending, h.mu.asOf = info.NumPending, info.NumAckPending, time.Now()
+}
+
+// delivered notes what the newest message said of those behind it.
+func (h *health) delivered(pending uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.pending, h.mu.asOf = pending, time.Now()
+}
+
+// Status returns the state of the feed. It asks nobody and takes less than a microsecond.
+func (f *Feed) Status() Status {
+	s := Status{
+		Connected: f.js.Conn().IsConnected(), LastApplied: f.progress.position(),
+		Applied: f.counters.applied.Load(), Unchanged: f.counters.unchanged.Load(), Deferred: f.counters.deferred.Load(),
+		Dead: f.counters.dead.Load(), DeadFacts: f.counters.deadFacts.Load(), Redelivered: f.counters.redelivered.Load(),
+		Returned: f.counters.returned.Load(), Commits: f.counters.commits.Load(), Rebuilt: f.counters.rebuilt.Load(),
+	}
+	h := &f.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	s.Attached = h.mu.attached && s.Connected
+	s.Pending, s.AckPending, s.AsOf = h.mu.pending, h.mu.ackPending, h.mu.asOf
+	s.LastSuccess, s.LastError, s.LastErrorAt, s.Failures = h.mu.lastSuccess, h.mu.lastError, h.mu.lastErrorAt, h.mu.failures
+	return s
+}
+
+// WaitApplied returns when every event up to this sequence of the event stream is in the graph or among the dead letters:
+// after it, a read of the graph sees what was published with this sequence (read your writes). It may be called before Run.
+// Errors: the context's, with the sequence reached; [ErrStopped].
+func (f *Feed) WaitApplied(ctx context.Context, seq uint64) error { return f.progress.await(ctx, seq) }
+
+// WaitCaughtUp waits like WaitApplied for everything that is in the event stream now.
+func (f *Feed) WaitCaughtUp(ctx context.Context) error {
+	last, err := f.lastSequence(ctx)
+	if err != nil {
+		return fmt.Errorf("wait for feed to catch up: %w", err)
+	}
+	return f.progress.await(ctx, last)
+}
+
+func (f *Feed) lastSequence(ctx context.Context) (uint64, error) {
+	stream, err := f.js.Stream(ctx, EventStream)
+	if err != nil {
+		return 0, fmt.Errorf("ask for stream %s: %w", EventStream, err)
+	}
+	return stream.CachedInfo().State.LastSeq, nil
+}

@@ -1,0 +1,63 @@
+package projector
+
+import "github.com/kithgraph/kith/graphstore"
+
+func (s FactSuperseded) plan(d *draft, ev Event) {
+	if d.settleLifecycle(ev, s.FactID, s.Version, graphstore.RankSuperseded, func(f *graphstore.Fact) {
+		f.SupersededBy, f.SupersededAt = graphstore.CanonicalFactID(s.By), ev.Time
+	}) {
+		d.report.Superseded++
+	}
+}
+
+func (s FactShadowed) plan(d *draft, ev Event) {
+	if d.settleLifecycle(ev, s.FactID, s.Version, graphstore.RankShadowed, nil) {
+		d.report.Shadowed++
+	}
+}
+
+func (s FactRestored) plan(d *draft, ev Event) {
+	if d.settleLifecycle(ev, s.FactID, s.Version, graphstore.RankRestored, nil) {
+		d.report.Restored++
+	}
+}
+
+// settleLifecycle settles the state of a fact and reports whether it did; with sets what else the change says.
+func (d *draft) settleLifecycle(ev Event, id string, version Optional[int64], rank graphstore.Rank, with func(*graphstore.Fact)) bool {
+	before, known := d.fact(graphstore.CanonicalFactID(id))
+	stamp := graphstore.Stamp{Version: ev.version(version), Rank: rank, EventID: ev.ID}
+	if !stamp.After(before.Registers.State) {
+		d.report.Stale++
+		return false
+	}
+	after := before
+	after.Registers.State = stamp
+	after.SupersededBy, after.SupersededAt = "", 0
+	if with != nil {
+		with(&after)
+	}
+	after.State = stateOf(after.Registers)
+	d.settle(before, after, known, nil)
+	return true
+}
+
+// plan settles the state and, like an add that leaves everything out, every field: what the fact said is cleared, but
+// for the fields that a later update states. Those stay hidden behind the deleted state, so that an add between the
+// two, should it come last, finds them.
+func (s FactDeleted) plan(d *draft, ev Event) {
+	before, known := d.fact(graphstore.CanonicalFactID(s.FactID))
+	settled := settling{
+		stamp: graphstore.Stamp{Version: ev.version(s.Version), Rank: graphstore.RankDeleted, EventID: ev.ID},
+		all:   true, fact: before, asserted: map[graphstore.Field][]graphstore.Edge{},
+	}
+	var nothing FactWrite
+	settled.scalars(&nothing, place{})
+	d.lists(&settled, &nothing)
+	settled.settleState()
+	if known && settled.fact.Registers.Equal(before.Registers) {
+		d.report.Stale++
+		return
+	}
+	d.report.Deleted++
+	d.settle(before, settled.fact, known, settled.asserted)
+}
