@@ -57,7 +57,7 @@ func (s *Store) create(ctx context.Context, info *pb.CollectionInfo) (*pb.Collec
 }
 
 func (s *Store) createCollection(ctx context.Context) error {
-	params := &pb.VectorParams{Size: uint64(s.cfg.Dimension), Distance: pb.Distance_Cosine} //nolint:gosec // validated
+	params := &pb.VectorParams{Size: uint64(s.cfg.Dimension), Distance: pb.Distance_Cosine}
 	config := pb.NewVectorsConfig(params)
 	if s.cfg.VectorName != "" {
 		config = pb.NewVectorsConfigMap(map[string]*pb.VectorParams{s.cfg.VectorName: params})

@@ -20,25 +20,24 @@ type stored interface {
 	GetVectors() *pb.VectorsOutput
 }
 
-// decodePoint reads a point as a fact, without its vector. The error says why it is none.
-func (m fieldMap) decodePoint(p stored) (vdb.Point, error) {
+// decodePoint reads a point as a fact, without its vector. A point that is none gives the reason, with its id.
+func (m fieldMap) decodePoint(p stored) (fact vdb.Point, reason string) {
 	id, ok := pointIDOf(p.GetId())
 	if !ok {
-		return vdb.Point{}, errors.New("point of an unknown kind of id")
+		return vdb.Point{}, "point of an unknown kind of id"
 	}
 	object := decodeObject(p.GetPayload())
 	user, ok := m[vdb.FieldUserID].take(object)
 	if !ok {
-		return vdb.Point{}, fmt.Errorf("point %s: no user id at %s", id, m[vdb.FieldUserID])
+		return vdb.Point{}, fmt.Sprintf("point %s: no user id at %s", id, m[vdb.FieldUserID])
 	}
 	space, err := decodeSpace(user)
 	if err != nil {
-		return vdb.Point{}, fmt.Errorf("point %s: %w", id, err)
+		return vdb.Point{}, fmt.Sprintf("point %s: %v", id, err)
 	}
 	original, _ := object[idField].(string)
 	delete(object, idField)
-	fact := id.factID(space, original)
-	return vdb.Point{Space: space, ID: fact, Payload: m.decodePayload(object)}, nil
+	return vdb.Point{Space: space, ID: id.factID(space, original), Payload: m.decodePayload(object)}, ""
 }
 
 // decodeSpace reads a user id: a text, or an integer as its decimal text.
@@ -153,6 +152,9 @@ func decodeTags(v any) []string {
 	return tags
 }
 
+// errNoVector means a point that has no vector of the searched name, which a point of a collection with several need not.
+var errNoVector = errors.New("no vector")
+
 // decodeVector picks the searched vector out of an answer by its name. The client's GetDenseVector is no use for that: of
 // an answer in the deprecated flat fields it returns the values of a sparse vector as if they were a dense one.
 func decodeVector(out *pb.VectorsOutput, name string, dim int) ([]float32, error) {
@@ -163,6 +165,9 @@ func decodeVector(out *pb.VectorsOutput, name string, dim int) ([]float32, error
 	data := v.GetDense().GetData()
 	if data == nil && v.GetVector() == nil && v.GetIndices() == nil && v.VectorsCount == nil { //nolint:staticcheck // older servers
 		data = v.GetData() //nolint:staticcheck // older servers
+	}
+	if len(data) == 0 {
+		return nil, fmt.Errorf("%w %q", errNoVector, name)
 	}
 	if len(data) != dim {
 		return nil, fmt.Errorf("vector %q of the answer has %d numbers, the collection %d", name, len(data), dim)

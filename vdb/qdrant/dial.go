@@ -31,7 +31,7 @@ func dial(cfg Config, addr address) (*pb.Client, error) {
 		Port:      addr.port,
 		UseTLS:    addr.tls,
 		TLSConfig: tlsConfig,
-		PoolSize:  uint(cfg.PoolSize), //nolint:gosec // validated to be positive
+		PoolSize:  uint(cfg.PoolSize),
 		// The client's own check blocks NewClient for up to a minute while the server cannot be reached. See checkVersion.
 		SkipCompatibilityCheck: true,
 		GrpcOptions: []grpc.DialOption{

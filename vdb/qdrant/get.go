@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/kithgraph/kith/vdb"
 )
 
-// Get implements [vdb.Store].
+// Get implements [vdb.Store]. When vectors are asked for, points without the searched vector are left out.
 func (s *Store) Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]vdb.Point, error) {
 	if space.IsZero() {
 		return nil, fmt.Errorf("get: %w", graphstore.ErrNoSpace)
@@ -28,21 +29,35 @@ func (s *Store) Get(ctx context.Context, space graphstore.Space, ids []string, w
 	found := make(map[string]vdb.Point, len(ids))
 	for chunk := range slices.Chunk(ids, idsPerCall) {
 		points, err := s.own(ctx, sh, space, chunk, pb.NewWithPayload(true), withVectors)
+		if err == nil {
+			err = s.collect(found, points, sh, space, withVectors)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("get: %w", err)
 		}
-		for _, p := range points {
-			fact, ok, err := s.decodeFact(p, sh, space, withVectors)
-			if err != nil {
-				return nil, fmt.Errorf("get: %w", err)
-			}
-			// Of a fact stored twice the one under the direct id counts, which the memory system itself writes.
-			if _, twice := found[fact.ID]; ok && (!twice || isDirect(p, fact.ID)) {
-				found[fact.ID] = fact
-			}
-		}
 	}
 	return inOrder(ids, found), nil
+}
+
+// collect adds the facts among the points. Of a fact stored twice the one under its direct id counts, which the memory
+// system itself writes.
+func (s *Store) collect(
+	found map[string]vdb.Point, points []*pb.RetrievedPoint, sh *shape, space graphstore.Space, withVectors bool,
+) error {
+	for _, p := range points {
+		fact, ok, err := s.decodeFact(p, sh, space, withVectors)
+		switch {
+		case errors.Is(err, errNoVector):
+			s.warnUnreadable(err.Error())
+			continue
+		case err != nil:
+			return err
+		}
+		if _, twice := found[fact.ID]; ok && (!twice || isDirect(p, fact.ID)) {
+			found[fact.ID] = fact
+		}
+	}
+	return nil
 }
 
 // own reads the user's points under the ids of the facts. It scrolls with a filter because a read by point id has none.

@@ -32,5 +32,5 @@ func (s *Store) count(ctx context.Context, filter *pb.Filter) (int64, error) {
 	n, err := rpc(ctx, s, vdb.ErrBadQuery, func(ctx context.Context) (uint64, error) {
 		return s.client.Count(ctx, &pb.CountPoints{CollectionName: s.cfg.Collection, Filter: filter, Exact: pb.PtrOf(true)})
 	})
-	return int64(n), err //nolint:gosec // a number of points
+	return int64(n), err
 }

@@ -24,7 +24,7 @@ func (s *Store) scroll(ctx context.Context, req *pb.ScrollPoints, limit, dim int
 	var points []*pb.RetrievedPoint
 	for {
 		size = min(size, limit-len(points))
-		req.Limit = pb.PtrOf(uint32(size)) //nolint:gosec // at most vdb.MaxLimit
+		req.Limit = pb.PtrOf(uint32(size))
 		page, err := rpc(ctx, s, vdb.ErrBadQuery, func(ctx context.Context) (*pb.ScrollResponse, error) {
 			return s.client.GetPointsClient().Scroll(ctx, req)
 		})

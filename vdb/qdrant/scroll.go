@@ -54,13 +54,17 @@ func (s *Store) Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error)
 func (s *Store) decodePage(points []*pb.RetrievedPoint, sh *shape, q vdb.ScrollQuery) (vdb.Page, error) {
 	var page vdb.Page
 	for _, p := range points {
-		fact, err := s.fields.decodePoint(p)
-		if err == nil && q.WithVectors {
-			fact.Vector, err = decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim)
+		fact, reason := s.fields.decodePoint(p)
+		if reason == "" && q.WithVectors {
+			vector, err := decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim)
+			if err != nil {
+				reason = fmt.Sprintf("point %s: %v", graphstore.Shorten(fact.ID), err)
+			}
+			fact.Vector = vector
 		}
 		switch {
-		case err != nil:
-			page.Skipped = append(page.Skipped, err.Error())
+		case reason != "":
+			page.Skipped = append(page.Skipped, reason)
 		case !q.AllSpaces && fact.Space != q.Space:
 			return vdb.Page{}, errOtherUser
 		default:

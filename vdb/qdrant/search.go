@@ -69,7 +69,7 @@ func (s *Store) query(ctx context.Context, q vdb.Query, filter *pb.Filter, limit
 		Query:          pb.NewQueryDense(q.Vector),
 		Using:          s.using(),
 		Filter:         filter,
-		Limit:          pb.PtrOf(uint64(limit)), //nolint:gosec // positive
+		Limit:          pb.PtrOf(uint64(limit)),
 		WithPayload:    pb.NewWithPayload(true),
 		WithVectors:    s.withVectors(q.WithVectors),
 		Params:         &pb.SearchParams{Exact: pb.PtrOf(exact)},
@@ -125,18 +125,24 @@ var errOtherUser = errors.New("the server answered with a point of another user:
 // decodeFact reads a point of a user. A point that the filter lets pass, because the user is one of several in its
 // payload, but that is no fact of one user is left out, which is warned of once.
 func (s *Store) decodeFact(p stored, sh *shape, space graphstore.Space, withVectors bool) (vdb.Point, bool, error) {
-	fact, err := s.fields.decodePoint(p)
-	if err != nil {
-		s.unreadable.Do(func() { s.log.Warn("some points are no facts and are left out of answers", "err", err) })
+	fact, reason := s.fields.decodePoint(p)
+	if reason != "" {
+		s.warnUnreadable(reason)
 		return vdb.Point{}, false, nil
 	}
 	if fact.Space != space {
 		return vdb.Point{}, false, errOtherUser
 	}
 	if withVectors {
-		if fact.Vector, err = decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim); err != nil {
+		vector, err := decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim)
+		if err != nil {
 			return vdb.Point{}, false, fmt.Errorf("point %s: %w", graphstore.Shorten(fact.ID), err)
 		}
+		fact.Vector = vector
 	}
 	return fact, true, nil
+}
+
+func (s *Store) warnUnreadable(reason string) {
+	s.unreadable.Do(func() { s.log.Warn("some points are no facts and are left out of answers", "first", reason) })
 }

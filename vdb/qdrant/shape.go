@@ -40,7 +40,7 @@ func (s *Store) askShape(ctx context.Context) (*shape, error) {
 		return nil, fmt.Errorf("collection %q: %w", s.cfg.Collection, err)
 	}
 	sh := &shape{
-		dim:        int(params.GetSize()), //nolint:gosec // at most MaxDimension
+		dim:        int(params.GetSize()),
 		conditions: conditions{fields: s.fields, schema: map[string]pb.PayloadSchemaType{}},
 	}
 	for key, field := range info.GetPayloadSchema() {
@@ -74,9 +74,9 @@ func (s *Store) searchedVector(collection *pb.CollectionParams) (*pb.VectorParam
 	case params.GetDistance() != pb.Distance_Cosine:
 		return nil, fmt.Errorf("%w: vector %q has the distance %s: want Cosine, the scores of others mean something else",
 			vdb.ErrUnsupported, s.cfg.VectorName, params.GetDistance())
-	case s.cfg.Dimension != 0 && params.GetSize() != uint64(s.cfg.Dimension): //nolint:gosec // validated
+	case s.cfg.Dimension != 0 && params.GetSize() != uint64(s.cfg.Dimension):
 		return nil, fmt.Errorf("vector %q: %w (configured %d)", s.cfg.VectorName,
-			&vdb.DimensionError{Got: s.cfg.Dimension, Want: int(params.GetSize())}, s.cfg.Dimension) //nolint:gosec // at most MaxDimension
+			&vdb.DimensionError{Got: s.cfg.Dimension, Want: int(params.GetSize())}, s.cfg.Dimension)
 	default:
 		return params, nil
 	}

@@ -99,7 +99,7 @@ func (f *faults) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 func (f *faults) take(fullMethod string) (Fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.calls[fullMethod[strings.LastIndexByte(fullMethod, '/')+1:]]++
+	f.calls[methodName(fullMethod)]++
 	for i, fault := range f.active {
 		if !strings.HasSuffix(fullMethod, fault.Method) {
 			continue

@@ -2,11 +2,13 @@ package wire
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"math"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +38,9 @@ type Options struct {
 	Version string
 	// FlatVectors answers vectors in the deprecated flat fields of the protocol.
 	FlatVectors bool
+	// Observe sees every request that is let through, as in ("Query", *qdrant.QueryPoints), before it is answered. Calls
+	// come from several goroutines at once; the request must not be changed.
+	Observe func(method string, req any)
 }
 
 // Server is a running Qdrant. All methods are safe for concurrent use.
@@ -119,7 +124,7 @@ func (s *Server) serverOptions() []grpc.ServerOption {
 	opts := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
 		grpc.MaxRecvMsgSize(math.MaxInt32),
-		grpc.ChainUnaryInterceptor(s.fault.intercept, s.authenticate),
+		grpc.ChainUnaryInterceptor(s.fault.intercept, s.authenticate, s.observe),
 		grpc.WaitForHandlers(true),
 	}
 	if s.opts.Certificate != nil {
@@ -129,6 +134,18 @@ func (s *Server) serverOptions() []grpc.ServerOption {
 		})))
 	}
 	return opts
+}
+
+func (s *Server) observe(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	if s.opts.Observe != nil {
+		s.opts.Observe(methodName(info.FullMethod), req)
+	}
+	return next(ctx, req)
+}
+
+// methodName cuts the service off, as in /qdrant.Points/Query.
+func methodName(fullMethod string) string {
+	return fullMethod[strings.LastIndexByte(fullMethod, '/')+1:]
 }
 
 // atLeast reports whether the imitated server is of version major 1 with this minor, or later.

@@ -119,7 +119,8 @@ func (s *Server) writeVectors(c *collection, p *point, sel *pb.WithVectorsSelect
 // flatten writes a vector into the deprecated fields: a sparse one as values beside indices.
 func flatten(v *pb.VectorOutput) *pb.VectorOutput {
 	if sparse := v.GetSparse(); sparse != nil {
-		return &pb.VectorOutput{Data: sparse.GetValues(), Indices: &pb.SparseIndices{Data: sparse.GetIndices()}}
+		indices := &pb.SparseIndices{Data: sparse.GetIndices()}
+		return &pb.VectorOutput{Data: sparse.GetValues(), Indices: indices} //nolint:staticcheck // imitates older servers
 	}
-	return &pb.VectorOutput{Data: v.GetDense().GetData()}
+	return &pb.VectorOutput{Data: v.GetDense().GetData()} //nolint:staticcheck // imitates older servers
 }
