@@ -9,33 +9,46 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// explain accounts for the boost of member v: who gave how much of it, over which edges.
-func (s *scratch) explain(r *Ranker, q *Request, v int32) *Explanation {
-	m := &s.members[v]
-	x := &Explanation{CapBound: m.capped}
-	if m.raw == 0 {
-		return x
+// explain accounts for every member's boost: who gave how much of it, over which edges.
+func (s *scratch) explain(r *Ranker, q *Request) []*Explanation {
+	all := make([]*Explanation, len(s.members))
+	for v := range all {
+		all[v] = &Explanation{CapBound: s.members[v].capped}
 	}
-	rows := &s.neighbours
-	scale := r.settings.Beta / math.Sqrt(float64(rows.degree(v)))
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		if p.toLow > 0 {
+			all[p.low].Supporters = append(all[p.low].Supporters, s.supporter(r, q, p, p.low, p.high, p.toLow))
+		}
+		if p.toHigh > 0 {
+			all[p.high].Supporters = append(all[p.high].Supporters, s.supporter(r, q, p, p.high, p.low, p.toHigh))
+		}
+	}
+	for _, x := range all {
+		slices.SortFunc(x.Supporters, func(a, b Supporter) int {
+			return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.ID, b.ID))
+		})
+	}
+	return all
+}
+
+// supporter accounts for what v gets of u over pair p.
+func (s *scratch) supporter(r *Ranker, q *Request, p *pair, v, u int32, weight float64) Supporter {
+	m := &s.members[v]
+	scale := r.settings.Beta / math.Sqrt(float64(m.degree))
 	if m.capped {
 		scale *= r.settings.SupportCap / m.raw
 	}
-	for at := rows.start[v]; at < rows.start[v+1]; at++ {
-		u := rows.from[at]
-		relations := s.relationsTo(v, &s.pairs[rows.pair[at]])
-		for i := range relations {
-			relations[i].Over = r.sharedBridges(q, relations[i].Type, m.node, s.members[u].node)
+	relations := s.relationsTo(v, p)
+	for i := range relations {
+		if t := relations[i].Type; t == graphstore.Mentions || t == graphstore.TaggedWith {
+			relations[i].Over = s.bridges.shared(q.Graph, t, v, u)
 		}
-		x.Supporters = append(x.Supporters, Supporter{
-			ID: s.members[u].id, Relations: relations, Top: strongest(relations),
-			Weight: rows.weight[at], Sent: s.step[u], Share: scale * rows.weight[at] * s.step[u],
-		})
 	}
-	slices.SortFunc(x.Supporters, func(a, b Supporter) int {
-		return cmp.Or(cmp.Compare(b.Share, a.Share), strings.Compare(a.ID, b.ID))
-	})
-	return x
+	return Supporter{
+		ID: q.Pool[s.members[u].index].ID, Relations: relations, Top: strongest(relations),
+		Weight: weight, Sent: s.step[u], Share: scale * weight * s.step[u],
+	}
 }
 
 // relationsTo copies the relations of a pair that work towards member v.
@@ -60,22 +73,4 @@ func strongest(relations []Relation) graphstore.RelationType {
 		}
 	}
 	return top.Type
-}
-
-// sharedBridges returns the ids of the usable bridges of kind t that two facts share, sorted.
-func (r *Ranker) sharedBridges(q *Request, t graphstore.RelationType, a, b graphstore.Node) []string {
-	if t != graphstore.Mentions && t != graphstore.TaggedWith {
-		return nil
-	}
-	var ids []string
-	for _, use := range r.usableBridges(nil, q.Graph, a, &r.support) {
-		if use.bridge.Type != t || r.named(q.Graph, use.bridge, q.Speakers) {
-			continue
-		}
-		if slices.Contains(q.Graph.BridgeFacts(use.bridge), b) {
-			ids = append(ids, q.Graph.BridgeInfo(use.bridge).ID)
-		}
-	}
-	slices.Sort(ids)
-	return ids
 }

@@ -11,12 +11,12 @@ import (
 
 // member is one eligible pool member at work.
 type member struct {
-	id     string
 	index  int32 // in the request's pool
 	before int32 // from 0: place among the members in the incoming order
 	node   graphstore.Node
 	links  int32 // contributions at the node; 0 without a node
 	known  bool  // has a node in the graph
+	degree int32 // members that support it
 	sender bool  // good enough to support others
 	capped bool
 	base   float64
@@ -25,11 +25,10 @@ type member struct {
 	raw    float64 // support before the cap
 }
 
-// idPlace sorts members by id; the first bytes of the id, as a number, decide most comparisons without a string
-// compare.
+// idPlace sorts candidates by id; the first bytes of the id, as a number, decide most comparisons without looking at
+// the string.
 type idPlace struct {
 	prefix uint64
-	id     string
 	index  int32
 }
 
@@ -37,14 +36,13 @@ type idPlace struct {
 func (s *scratch) gather(r *Ranker, q *Request) []Removed {
 	removed := s.sortEligible(q)
 	s.members = s.members[:0]
-	for _, place := range s.order {
-		last := len(s.members) - 1
-		if last >= 0 && s.members[last].id == place.id {
-			removed = append(removed, Removed{ID: place.id, Index: int(place.index), Reason: ReasonDuplicate})
+	for i, place := range s.order {
+		c := &q.Pool[place.index]
+		if i > 0 && s.order[i-1].prefix == place.prefix && q.Pool[s.order[i-1].index].ID == c.ID {
+			removed = append(removed, Removed{ID: c.ID, Index: int(place.index), Reason: ReasonDuplicate})
 			continue
 		}
-		c := &q.Pool[place.index]
-		m := member{id: c.ID, index: place.index}
+		m := member{index: place.index}
 		var finite bool
 		m.base, finite = r.calibration.base(c)
 		m.sender = finite && atLeast(m.base, r.settings.SenderFloor)
@@ -67,13 +65,13 @@ func (s *scratch) sortEligible(q *Request) []Removed {
 			removed = append(removed, Removed{ID: c.ID, Index: i, Reason: why})
 			continue
 		}
-		s.order = append(s.order, idPlace{prefixOf(c.ID), c.ID, int32(i)})
+		s.order = append(s.order, idPlace{prefixOf(c.ID), int32(i)})
 	}
 	slices.SortFunc(s.order, func(a, b idPlace) int {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
-		return cmp.Or(strings.Compare(a.id, b.id), cmp.Compare(a.index, b.index))
+		return cmp.Or(strings.Compare(q.Pool[a.index].ID, q.Pool[b.index].ID), cmp.Compare(a.index, b.index))
 	})
 	return removed
 }
@@ -89,11 +87,7 @@ func prefixOf(id string) uint64 {
 // finite cannot be compared: its item takes the cosine of the item before it, which leaves it in its place in a pool
 // that is ordered by cosine.
 func (s *scratch) placeIncoming(q *Request) {
-	s.ranking = grown(s.ranking, len(s.members))
-	for i := range s.ranking {
-		s.ranking[i] = int32(i)
-	}
-	slices.SortFunc(s.ranking, func(a, b int32) int { return cmp.Compare(s.members[a].index, s.members[b].index) })
+	s.incoming(len(q.Pool))
 	tie := firstFinite(q, s.members, s.ranking)
 	for place, i := range s.ranking {
 		m := &s.members[i]
@@ -101,6 +95,23 @@ func (s *scratch) placeIncoming(q *Request) {
 			tie = c
 		}
 		m.before, m.tie = int32(place), tie
+	}
+}
+
+// incoming fills s.ranking with the members in pool order.
+func (s *scratch) incoming(pool int) {
+	s.places = grown(s.places, pool)
+	for i := range s.places {
+		s.places[i] = -1
+	}
+	for i := range s.members {
+		s.places[s.members[i].index] = int32(i)
+	}
+	s.ranking = s.ranking[:0]
+	for _, i := range s.places {
+		if i >= 0 {
+			s.ranking = append(s.ranking, i)
+		}
 	}
 }
 
@@ -114,11 +125,12 @@ func firstFinite(q *Request, members []member, incoming []int32) float64 {
 }
 
 // resolve looks the members up in the graph.
-func (s *scratch) resolve(g *graphstore.Snapshot) {
+func (s *scratch) resolve(q *Request) {
+	g := q.Graph
 	s.table.reset(len(s.members))
 	for i := range s.members {
 		m := &s.members[i]
-		if m.node, m.known = g.Node(m.id); m.known {
+		if m.node, m.known = g.Node(q.Pool[m.index].ID); m.known {
 			m.links = int32(len(g.Links(m.node)))
 			s.table.put(m.node, int32(i))
 		}

@@ -6,11 +6,12 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// pair is two members with everything between them folded. The weights of the two ways differ only by episode ties.
+// pair is two members with everything between them folded. The weights of the two ways differ by episode ties, and
+// where one of the two is not good enough to support anybody.
 type pair struct {
 	low, high int32
-	toLow     float64 // W(high, low): what low gets of high
-	toHigh    float64
+	toLow     float64 // W(high, low) if high is a sender, else 0
+	toHigh    float64 // W(low, high) if low is a sender, else 0
 	ways      episodeWays
 	relations [2]int32 // from, to in scratch.relations
 }
@@ -24,38 +25,39 @@ const episodeBit = uint16(1) << graphstore.Episode
 // Per member it reads its links and the facts of its bridges (at most the hub cap each), so the work depends on the
 // pool's neighbourhood and not on the rest of the graph.
 func (s *scratch) foldPairs(r *Ranker, q *Request, d *Diagnostics) {
-	s.pairs, s.relations, s.episodes = s.pairs[:0], s.relations[:0], s.episodes[:0]
+	s.relations, s.episodes = s.relations[:0], s.episodes[:0]
 	s.row.reset(len(s.members))
 	if r.carriesEpisodes() {
 		s.readEpisodes(q)
 	}
 	if q.Graph != nil {
-		s.prepareGraph(r, q.Graph, d)
+		s.prepareGraph(r, q, d)
 	}
 	var byType [typeSlots]int
 	ties := s.episodes
 	for u := range int32(len(s.members)) {
 		if s.members[u].known {
 			s.readLinks(r, q.Graph, u)
-			s.readBridges(r, q, u)
+			s.bridges.addTo(&s.row, u)
 		}
 		for len(ties) > 0 && ties[0].low == u {
 			s.row.addTie(ties[0])
 			ties = ties[1:]
 		}
 		s.row.drain(func(v int32, mask uint16, weights []float64) {
+			d.Pairs++
 			s.emit(r, q, u, v, mask, weights)
 			for ; mask != 0; mask &= mask - 1 {
 				byType[bits.TrailingZeros16(mask)]++
 			}
 		})
 	}
-	d.Pairs = len(s.pairs)
 	d.Edges = typeCounts(&byType)
 }
 
-func (s *scratch) prepareGraph(r *Ranker, g *graphstore.Snapshot, d *Diagnostics) {
-	s.resolve(g)
+func (s *scratch) prepareGraph(r *Ranker, q *Request, d *Diagnostics) {
+	s.resolve(q)
+	s.bridges.read(r, q, s.members)
 	for i := range s.members {
 		if s.members[i].known {
 			d.InGraph++
@@ -63,7 +65,7 @@ func (s *scratch) prepareGraph(r *Ranker, g *graphstore.Snapshot, d *Diagnostics
 	}
 	hubs := s.splitHubs(r.linkReads)
 	if hubs > 0 {
-		s.readLate(r, g)
+		s.readLate(r, q.Graph)
 	}
 	if hubs > 1 {
 		d.UnreadHubs = hubs
@@ -74,13 +76,10 @@ func (s *scratch) prepareGraph(r *Ranker, g *graphstore.Snapshot, d *Diagnostics
 func (s *scratch) emit(r *Ranker, q *Request, u, v int32, mask uint16, weights []float64) {
 	p := pair{low: u, high: v, ways: s.row.takeWays(v)}
 	miss := missOf(mask&^episodeBit, weights, &r.support)
-	tied := miss * (1 - r.support[graphstore.Episode]*r.settings.EpisodeWeight)
-	p.toLow, p.toHigh = r.weight(miss), r.weight(miss)
-	if p.ways&highSupportsLow != 0 {
-		p.toLow = r.weight(tied)
-	}
-	if p.ways&lowSupportsHigh != 0 {
-		p.toHigh = r.weight(tied)
+	p.toLow = s.support(r, u, v, miss, p.ways&highSupportsLow != 0)
+	p.toHigh = s.support(r, v, u, miss, p.ways&lowSupportsHigh != 0)
+	if p.toLow == 0 && p.toHigh == 0 {
+		return
 	}
 	if q.Explain {
 		p.relations[0] = int32(len(s.relations))
@@ -90,7 +89,20 @@ func (s *scratch) emit(r *Ranker, q *Request, u, v int32, mask uint16, weights [
 	s.pairs = append(s.pairs, p)
 }
 
-func (r *Ranker) weight(miss float64) float64 { return min(1-miss, r.settings.WeightMax) }
+// support returns W from u to v, or 0 if u supports nobody, and counts u among the supporters of v.
+func (s *scratch) support(r *Ranker, v, u int32, miss float64, tied bool) float64 {
+	if !s.members[u].sender {
+		return 0
+	}
+	if tied {
+		miss *= 1 - r.support[graphstore.Episode]*r.settings.EpisodeWeight
+	}
+	weight := min(1-miss, r.settings.WeightMax)
+	if weight > 0 {
+		s.members[v].degree++
+	}
+	return weight
+}
 
 func (s *scratch) appendRelations(r *Ranker, mask uint16, weights []float64) {
 	for ; mask != 0; mask &= mask - 1 {

@@ -21,6 +21,7 @@ func (r *Ranker) Rerank(q Request) (Result, error) {
 	}()
 	res := Result{Diagnostics: Diagnostics{Pool: len(q.Pool), Calibrated: r.calibration.set}}
 	res.Removed = s.gather(r, &q)
+	s.pairs = s.pairs[:0]
 	if r.settings.Beta > 0 {
 		s.foldPairs(r, &q, &res.Diagnostics)
 		s.propagate(r)
@@ -45,15 +46,19 @@ func (s *scratch) sort() {
 
 func (s *scratch) items(r *Ranker, q *Request) []Ranked {
 	items := make([]Ranked, len(s.ranking))
+	var explanations []*Explanation
+	if q.Explain {
+		explanations = s.explain(r, q)
+	}
 	for place, i := range s.ranking {
 		m := &s.members[i]
 		items[place] = Ranked{
-			ID: m.id, Index: int(m.index), Score: q.Pool[m.index].Cosine,
+			ID: q.Pool[m.index].ID, Index: int(m.index), Score: q.Pool[m.index].Cosine,
 			Base: m.base, GraphScore: m.score, Support: m.raw, Capped: m.capped,
 			RankBefore: int(m.before) + 1, RankAfter: place + 1,
 		}
 		if q.Explain {
-			items[place].Explanation = s.explain(r, q, i)
+			items[place].Explanation = explanations[i]
 		}
 	}
 	return items

@@ -13,8 +13,6 @@ type row struct {
 	masks   []uint16  // types seen, per member
 	touched []uint64  // bit per member
 	ways    []episodeWays
-	stamps  []int32 // last bridge counted, per member
-	stamp   int32
 }
 
 func (w *row) reset(n int) {
@@ -22,12 +20,9 @@ func (w *row) reset(n int) {
 	w.masks = grown(w.masks, n)
 	w.touched = grown(w.touched, (n+63)/64)
 	w.ways = grown(w.ways, n)
-	w.stamps = grown(w.stamps, n)
 	clear(w.masks)
 	clear(w.ways)
 	clear(w.touched)
-	clear(w.stamps)
-	w.stamp = 0
 }
 
 func (w *row) touch(v int32) { w.touched[v>>6] |= 1 << (v & 63) }

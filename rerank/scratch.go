@@ -10,7 +10,7 @@ type scratch struct {
 
 	row     row
 	late    []lateLink
-	bridges []bridgeUse
+	bridges bridgeSet
 
 	byEpisode []int32
 	episodes  []episodeTie
@@ -18,16 +18,15 @@ type scratch struct {
 	pairs     []pair
 	relations []Relation // of all pairs, when the request asks for explanations
 
-	neighbours neighbourRows
-	step       []float64
-	ranking    []int32
+	step    []float64 // scores that senders use
+	sums    []float64
+	ranking []int32
+	places  []int32
 }
 
 // release drops what would keep a caller's memory alive while the scratch waits for its next use.
 func (s *scratch) release() {
-	clear(s.members)
 	clear(s.relations)
-	clear(s.order)
 }
 
 // grown returns buf with length n and unspecified content.
