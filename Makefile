@@ -14,7 +14,7 @@ help: ## Show this list
 build: ## Build the command into bin/, with the Kuzu library beside it
 	@mkdir -p bin
 	$(GO) build -ldflags='-r $$ORIGIN' -o $(BIN) ./cmd/kith
-	@install -m 0755 "$$($(GO) list -m -f '{{.Dir}}' github.com/kuzudb/go-kuzu)/lib/dynamic/linux-$$($(GO) env GOARCH | sed 's/arm64/arm64/')/libkuzu.so" bin/
+	@cp -f "$$($(GO) list -m -f '{{.Dir}}' github.com/kuzudb/go-kuzu)"/lib/dynamic/$$($(GO) env GOOS)-$$($(GO) env GOARCH)/libkuzu.* bin/ && chmod u+w bin/libkuzu.*
 
 .PHONY: run
 run: build ## Project the sample, print plain and graph ranking side by side, then keep serving
