@@ -2,6 +2,7 @@ package rerank
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -19,10 +20,12 @@ func atLeast(x, threshold float64) bool { return x+Epsilon >= threshold }
 type Ranker struct {
 	settings    Settings
 	calibration calibration
+	priors      priorTable // of all types
 	support     priorTable // of types that carry support
 	damping     []float64  // by number of facts on a bridge, up to HubCap
 	owners      []string
 	linkReads   int
+	walkReads   int
 	scratch     *sync.Pool
 }
 
@@ -31,13 +34,16 @@ func New(s Settings) (*Ranker, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("rerank settings: %w", err)
 	}
+	s.Expand.DeltaByType, s.Expand.Quotas = maps.Clone(s.Expand.DeltaByType), maps.Clone(s.Expand.Quotas)
 	return &Ranker{
 		settings:    s,
 		calibration: calibrationOf(s.CalLo, s.CalHi),
+		priors:      priorTableOf(s.Priors, nil),
 		support:     priorTableOf(s.Priors, s.SupportExclude),
 		damping:     dampingTable(s.HubCap),
 		owners:      slices.Clone(s.Owners),
 		linkReads:   maxLinkReads,
+		walkReads:   maxWalkReads,
 		scratch:     &sync.Pool{New: func() any { return new(scratch) }},
 	}, nil
 }

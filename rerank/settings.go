@@ -74,6 +74,9 @@ type Settings struct {
 	EpisodeRecall bool
 	// EpisodeWeight is the weight of such a tie, in [0, 1]. MEMORY_EPISODE_RECALL_WEIGHT.
 	EpisodeWeight float64
+
+	// Expand bounds the facts that the graph adds to the pool.
+	Expand ExpandSettings
 }
 
 // DefaultOwners returns the names a memory's owner goes by.
@@ -91,6 +94,7 @@ func DefaultSettings() Settings {
 		Owners:         DefaultOwners(),
 		HubCap:         DefaultHubCap,
 		EpisodeWeight:  DefaultEpisodeWeight,
+		Expand:         DefaultExpandSettings(),
 	}
 }
 

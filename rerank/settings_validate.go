@@ -29,6 +29,7 @@ func (s Settings) Validate() error {
 		normalisedNames("MEMORY_GRAPH_OWNERS", s.Owners),
 		inRange("MEMORY_GRAPH_HUB_CAP", s.HubCap, 0, MaxHubCap),
 		inRange("MEMORY_EPISODE_RECALL_WEIGHT", s.EpisodeWeight, 0, 1),
+		s.Expand.validate(),
 	)
 }
 

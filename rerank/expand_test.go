@@ -1,0 +1,385 @@
+package rerank_test
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/rerank"
+)
+
+// expand runs all steps; store is what the vector store knows of facts outside the pool.
+func expand(t testing.TB, r *rerank.Ranker, q rerank.Request, store []rerank.Candidate, k int) (rerank.Result, rerank.Expansion) {
+	t.Helper()
+	ranked := mustRank(t, r, q)
+	nominated, err := r.Nominate(q, ranked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scored []rerank.Candidate
+	for i := len(store) - 1; i >= 0; i-- { // the answer may come in any order
+		for _, id := range nominated.IDs() {
+			if store[i].ID == id {
+				scored = append(scored, store[i])
+			}
+		}
+	}
+	x, err := r.Admit(q, ranked, nominated, scored, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranked, x
+}
+
+// layout writes the order as "A .8 [X .799999] B .55": attachments in brackets, added facts that took a place with "+".
+func layout(x rerank.Expansion) string {
+	var b strings.Builder
+	for _, p := range x.Places {
+		if p.Added != nil {
+			fmt.Fprintf(&b, " +%s %.6f", p.Added.ID, p.Added.GraphScore)
+			continue
+		}
+		fmt.Fprintf(&b, " %s %.6f", p.Item.ID, p.Item.GraphScore)
+		for _, a := range p.Attached {
+			fmt.Fprintf(&b, " [%s %.6f]", a.ID, a.GraphScore)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func wantLayout(t *testing.T, x rerank.Expansion, want string) {
+	t.Helper()
+	var w strings.Builder
+	for i, f := range strings.Fields(want) {
+		if number, err := strconv.ParseFloat(strings.TrimSuffix(f, "]"), 64); err == nil {
+			f = fmt.Sprintf("%.6f", number) + map[bool]string{true: "]"}[strings.HasSuffix(f, "]")]
+		}
+		if i > 0 {
+			w.WriteByte(' ')
+		}
+		w.WriteString(f)
+	}
+	if diff := cmp.Diff(w.String(), layout(x)); diff != "" {
+		t.Errorf("layout (-want +got):\n%s\nrefused: %+v", diff, x.Refused)
+	}
+}
+
+func admittedOf(t *testing.T, x rerank.Expansion, id string) rerank.Admitted {
+	t.Helper()
+	for _, p := range x.Places {
+		if p.Added != nil && p.Added.ID == id {
+			return *p.Added
+		}
+		for _, a := range p.Attached {
+			if a.ID == id {
+				return a
+			}
+		}
+	}
+	t.Fatalf("%s was not admitted: %s, refused %+v", id, layout(x), x.Refused)
+	return rerank.Admitted{}
+}
+
+func refusals(x rerank.Expansion) map[string]rerank.Reason {
+	all := map[string]rerank.Reason{}
+	for _, r := range x.Refused {
+		all[r.ID] = r.Reason
+	}
+	return all
+}
+
+func separate(delta, share float64) func(*rerank.Settings) {
+	return func(s *rerank.Settings) {
+		s.Expand.MergeSeed, s.Expand.DeltaSeparate, s.Expand.ExtraShare = false, delta, share
+	}
+}
+
+const (
+	workedPool  = "A:.80 B:.55 D:.52"
+	workedEdges = "A>X elaborates 1; X-Y co_occurs 1; B-Z co_occurs 1"
+	workedStore = "X:.65 Y:.62 Z:.50"
+)
+
+func TestWorkedMerge(t *testing.T) { // W24
+	_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
+	wantLayout(t, x, "A .80 [X .799999] [Y .691280] B .55 [Z .549999] D .52")
+	want := map[string]rerank.Nominee{
+		"X": {ID: "X", Seed: "A", Relaxed: .72, Via: graphstore.Elaborates, Hops: 1, Path: []string{"A", "X"}},
+		"Y": {ID: "Y", Seed: "A", Relaxed: .2376, Via: graphstore.Elaborates, Hops: 2, Path: []string{"A", "X", "Y"}}, // .8*.9*.55*.6
+		"Z": {ID: "Z", Seed: "B", Relaxed: .3025, Via: graphstore.CoOccurs, Hops: 1, Path: []string{"B", "Z"}},
+	}
+	for id, n := range want {
+		if diff := cmp.Diff(n, admittedOf(t, x, id).Nominee, approx); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+	if diff := cmp.Diff(rerank.ExpandDiagnostics{Seeds: 3, Nominated: 3, Asked: 3, Fetched: 3, Admitted: 3}, x.Diagnostics); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkedSeparate(t *testing.T) { // W25
+	r := newRanker(t, separate(.2, .3))
+	_, x := expand(t, r, requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
+	wantLayout(t, x, "A .80 +X .799999 +Y .691280 B .55 +Z .549999 D .52")
+}
+
+func TestWorkedGate(t *testing.T) { // W14: the gate is at .80-.20, which is .6000000000000001 in binary
+	for cosine, want := range map[string]string{".61": "A .80 [X .742]", ".60": "A .80 [X .732]", ".59": "A .80"} {
+		_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80"), graphOf(t, "A-X co_occurs 1")), poolOf(t, "X:"+cosine), 10)
+		wantLayout(t, x, want)
+		if cosine == ".59" {
+			if no := x.Refused[0]; no.Reason != rerank.ReasonGate || math.Abs(no.Margin+.01) > 1e-9 || no.Base != .59 || no.Seed != "A" {
+				t.Errorf("refusal %+v", no)
+			}
+		}
+	}
+}
+
+func TestWorkedTwoSeeds(t *testing.T) { // W26: over B .78*.55 = .429, over A .80*.55*.6 = .264
+	g := graphOf(t, "A-X co_occurs .6; B-X co_occurs 1")
+	_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80 B:.78"), g), poolOf(t, "X:.70"), 10)
+	wantLayout(t, x, "A .80 B .78 [X .779999]")
+	if n := admittedOf(t, x, "X"); n.Seed != "B" || math.Abs(n.Relaxed-.429) > 1e-6 {
+		t.Errorf("%+v", n)
+	}
+}
+
+func TestWorkedQuota(t *testing.T) { // W27
+	r := newRanker(t, func(s *rerank.Settings) {
+		separate(.4, 1)(s)
+		s.Expand.Quotas[graphstore.CoOccurs] = 1
+	})
+	g := graphOf(t, "A-X co_occurs 1; A-Y co_occurs 1; A-Z related 1")
+	_, x := expand(t, r, requestOf(t, poolOf(t, "A:.80"), g), poolOf(t, "X:.70 Y:.69 Z:.61"), 10)
+	wantLayout(t, x, "A .80 +X .799999 +Z .730000")
+	if diff := cmp.Diff(map[string]rerank.Reason{"Y": rerank.ReasonQuota}, refusals(x)); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
+func TestWorkedShare(t *testing.T) { // W28: ceil(.3*3) = 1
+	g := graphOf(t, "A>X causes 1; B>Y causes 1")
+	_, x := expand(t, newRanker(t, separate(.4, .3)), requestOf(t, poolOf(t, "A:.80 B:.78 D:.50 E:.45"), g), poolOf(t, "X:.70 Y:.69"), 3)
+	wantLayout(t, x, "A .80 +X .799999 B .78 +Y .779999 D .50 E .45")
+}
+
+func TestShareOfAShortPool(t *testing.T) {
+	g := graphOf(t, "A>X causes 1; A>Y causes 1")
+	_, x := expand(t, newRanker(t, separate(.4, .3)), requestOf(t, poolOf(t, "A:.80"), g), poolOf(t, "X:.70 Y:.69"), 3)
+	wantLayout(t, x, "A .80 +X .799999")
+	if diff := cmp.Diff(map[string]rerank.Reason{"Y": rerank.ReasonShare}, refusals(x)); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	pool := "A:.80 B:.70 C:.60 E:.40"
+	cases := []struct {
+		name, edges, store string
+		change             func(*rerank.Settings)
+		edit               func(store []rerank.Candidate)
+		k                  int
+		want               map[string]rerank.Reason
+	}{
+		{name: "E is below the seed floor and takes nobody along", edges: "E-X causes 1", store: "X:.8", want: map[string]rerank.Reason{}},
+		{name: "not returned by the store", edges: "A-X causes 1", store: "", want: map[string]rerank.Reason{"X": rerank.ReasonNotReturned}},
+		{name: "returned as superseded", edges: "A-X causes 1", store: "X:.8",
+			edit: func(s []rerank.Candidate) { s[0].State = "superseded" }, want: map[string]rerank.Reason{"X": rerank.ReasonState}},
+		{name: "returned of another user", edges: "A-X causes 1", store: "X:.8",
+			edit: func(s []rerank.Candidate) { s[0].Space = spaceOf(t, "eve") }, want: map[string]rerank.Reason{"X": rerank.ReasonOtherSpace}},
+		{name: "absolute floor", edges: "A-X causes 1", store: "X:.05",
+			change: func(s *rerank.Settings) { s.Expand.DeltaMerge = 1 }, want: map[string]rerank.Reason{"X": rerank.ReasonFloor}},
+		{name: "gate by type", edges: "A>X causes 1; A>Y elaborates 1", store: "X:.5 Y:.5",
+			change: func(s *rerank.Settings) {
+				s.Expand.DeltaByType = map[graphstore.RelationType]float64{graphstore.Causes: .35}
+			},
+			want: map[string]rerank.Reason{"Y": rerank.ReasonGate}},
+		{name: "per seed", edges: "A>V causes 1; A>W causes 1; A>X causes 1; A>Y causes 1", store: "V:.7 W:.7 X:.7 Y:.69",
+			want: map[string]rerank.Reason{"Y": rerank.ReasonPerSeed}},
+		{name: "in total", edges: "A>X causes 1; B>Y causes 1; C>Z causes 1", store: "X:.7 Y:.65 Z:.6",
+			change: func(s *rerank.Settings) { s.Expand.MaxExpand = 2 }, want: map[string]rerank.Reason{"Z": rerank.ReasonMaxExpand}},
+		{name: "prefilter keeps the strongest ties", edges: "A>X causes 1; A-Y related 1", store: "X:.7 Y:.79",
+			change: func(s *rerank.Settings) { s.Expand.PrefilterTopN = 1 }, want: map[string]rerank.Reason{"Y": rerank.ReasonBeyond}},
+		{name: "seed outside the first k", edges: "A>X causes 1; C>Z causes 1", store: "X:.7 Z:.6", k: 2,
+			want: map[string]rerank.Reason{"Z": rerank.ReasonSeedOutside}},
+		{name: "the path leads over a fact the store hides", edges: "A>X causes 1; X-Y co_occurs 1", store: "Y:.79",
+			want: map[string]rerank.Reason{"X": rerank.ReasonNotReturned, "Y": rerank.ReasonUnreached}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			store := poolOf(t, c.store)
+			if c.edit != nil {
+				c.edit(store)
+			}
+			_, x := expand(t, newRanker(t, c.change), requestOf(t, poolOf(t, pool), graphOf(t, c.edges)), store, orTen(c.k))
+			if diff := cmp.Diff(c.want, refusals(x)); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+			d := x.Diagnostics
+			if d.Nominated != d.Beyond+d.Unfit+d.GatedOut+d.QuotaDropped+d.Discarded+d.Admitted {
+				t.Errorf("diagnostics do not add up: %+v", d)
+			}
+		})
+	}
+}
+
+func orTen(k int) int {
+	if k == 0 {
+		return 10
+	}
+	return k
+}
+
+// TestHiddenFactIsWalkedAround: the strongest path leads over a fact the store hides; a weaker path over facts that it
+// shows counts instead, with its own strength.
+func TestHiddenFactIsWalkedAround(t *testing.T) {
+	g := graphOf(t, "A>H causes 1; H>Y causes 1; A-V related 1; V-Y related 1")
+	_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80"), g), poolOf(t, "V:.70 Y:.70"), 10)
+	y := admittedOf(t, x, "Y")
+	// .8*.5*.5*.6 = .12 instead of .8*.9*.9*.6
+	if diff := cmp.Diff([]string{"A", "V", "Y"}, y.Path); diff != "" || math.Abs(y.Relaxed-.12) > 1e-9 || y.Via != graphstore.Related {
+		t.Errorf("%+v", y)
+	}
+}
+
+// TestRetiredFactsAreNotWalked: what the graph knows to be retired is not even asked about, unless history is.
+func TestRetiredFactsAreNotWalked(t *testing.T) {
+	fact := func(id string, s graphstore.State, change func(*graphstore.Fact)) graphstore.Fact {
+		f := graphstore.Fact{ID: id, State: s}
+		if change != nil {
+			change(&f)
+		}
+		return f
+	}
+	facts := []graphstore.Fact{
+		fact("active", graphstore.StateActive, nil),
+		fact("unseen", graphstore.StateUnseen, nil),
+		fact("shadowed", graphstore.StateShadowed, nil),
+		fact("deleted", graphstore.StateDeleted, nil),
+		fact("ended", graphstore.StateActive, func(f *graphstore.Fact) { f.ValidTo = day(20) }),
+		fact("future", graphstore.StateActive, func(f *graphstore.Fact) { f.ValidFrom = day(21) }),
+		fact("superseded", graphstore.StateSuperseded, func(f *graphstore.Fact) { f.SupersededBy = "successor" }),
+		fact("successor", graphstore.StateActive, func(f *graphstore.Fact) { f.ValidFrom = day(10) }),
+		fact("agent2", graphstore.StateActive, func(f *graphstore.Fact) { f.AgentID = "a2" }),
+	}
+	var edges []string
+	for _, f := range facts {
+		edges = append(edges, "A-"+f.ID+" related 1")
+	}
+	g := graphOf(t, strings.Join(edges, ";"), facts...)
+	cases := []struct {
+		name  string
+		at    graphstore.Instant
+		agent string
+		want  []string
+	}{
+		{"now", 0, "", []string{"active", "agent2", "successor", "unseen"}},
+		{"before the successor", day(9), "", []string{"active", "agent2", "ended", "superseded", "unseen"}},
+		{"at the successor's start", day(10), "", []string{"active", "agent2", "ended", "successor", "unseen"}},
+		{"one agent", 0, "a2", []string{"agent2", "unseen"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			pool := poolOf(t, "A:.80")
+			pool[0].AgentID = c.agent
+			q := requestOf(t, pool, g)
+			q.ValidAt, q.AgentID = c.at, c.agent
+			r := newRanker(t, nil)
+			nominated, err := r.Nominate(q, mustRank(t, r, q))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, nominated.IDs()); diff != "" { // equal ties come in the order of ids
+				t.Errorf("nominated (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRemovedMembersAreNotWalked: a pool member that the vector store calls retired is no way to others, whatever the
+// graph says of it.
+func TestRemovedMembersAreNotWalked(t *testing.T) {
+	pool := poolOf(t, "A:.80 B:.75")
+	pool[1].State = "superseded"
+	r := newRanker(t, nil)
+	q := requestOf(t, pool, graphOf(t, "A>B causes 1; B>X causes 1"))
+	nominated, err := r.Nominate(q, mustRank(t, r, q))
+	if err != nil || len(nominated.Nominees) != 0 {
+		t.Errorf("nominated %+v, %v", nominated.Nominees, err)
+	}
+}
+
+func TestExpansionOff(t *testing.T) {
+	for name, change := range map[string]func(*rerank.Settings){
+		"gamma 0": func(s *rerank.Settings) { s.Expand.Gamma = 0 }, "max expand 0": func(s *rerank.Settings) { s.Expand.MaxExpand = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, x := expand(t, newRanker(t, change), requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
+			wantLayout(t, x, "A .80 B .55 D .52")
+		})
+	}
+}
+
+func TestFanoutFollowsTheStrongest(t *testing.T) {
+	r := newRanker(t, func(s *rerank.Settings) { s.Expand.Fanout = 2 })
+	q := requestOf(t, poolOf(t, "A:.80"), graphOf(t, "A-P related .6; A-Q related .9; A-R related .9; A-S related .9"))
+	nominated, err := r.Nominate(q, mustRank(t, r, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"Q", "R"}, nominated.IDs()); diff != "" {
+		t.Errorf("nominated (-want +got):\n%s", diff)
+	}
+}
+
+func TestWalkOverBridges(t *testing.T) {
+	g := newGraph(t, spaceOf(t, "u"))
+	for _, f := range []string{"A", "X", "Y"} {
+		g.mention(f, "acme") // three facts: damp .5, W .25
+		g.mention(f, "user") // the owner ties nothing
+	}
+	for i := range 51 {
+		g.mention([]string{"A", fmt.Sprint("far", i)}[min(i, 1)], "hub") // beyond the hub cap
+	}
+	r := newRanker(t, nil)
+	q := requestOf(t, poolOf(t, "A:.80"), g.snapshot())
+	nominated, err := r.Nominate(q, mustRank(t, r, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []rerank.Nominee{
+		{ID: "X", Seed: "A", Relaxed: .2, Via: graphstore.Mentions, Hops: 1, Path: []string{"A", "X"}},
+		{ID: "Y", Seed: "A", Relaxed: .2, Via: graphstore.Mentions, Hops: 1, Path: []string{"A", "Y"}},
+	}
+	if diff := cmp.Diff(want, nominated.Nominees, approx); diff != "" {
+		t.Errorf("nominated (-want +got):\n%s", diff)
+	}
+}
+
+func TestExpandSettingsNameEveryViolation(t *testing.T) {
+	s := rerank.DefaultSettings()
+	s.Expand = rerank.ExpandSettings{
+		Gamma: 2, SeedFloor: -1, MaxSeeds: 0, Hops: 4, HopDecay: 1.5, Fanout: 0, PrefilterTopN: 0, DeltaMerge: 2, DeltaSeparate: math.NaN(),
+		DeltaByType: map[graphstore.RelationType]float64{graphstore.Causes: 3}, AdmitFloor: 7, MaxExpand: -1, MaxPerSeed: 0,
+		Quotas: map[graphstore.RelationType]int{graphstore.TaggedWith: -2}, ExtraShare: 1.01,
+	}
+	_, err := rerank.New(s)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{
+		"RELAX_GAMMA 2", "SEED_FLOOR -1", "MAX_SEEDS 0: want 1 to 50", "EXPAND_HOPS 4: want 1 to 3", "HOP_DECAY 1.5",
+		"FANOUT 0: want 1 to 200", "EXPAND_PREFILTER_TOP_N 0", "SEED_SIM_DELTA 2: want 0 to 1", "SEED_SIM_DELTA NaN",
+		"SEED_SIM_DELTA_CAUSES 3", "ADMIT_FLOOR 7", "MAX_EXPAND -1", "MAX_PER_SEED 0", "QUOTA_TAGGED_WITH -2", "EXTRA_SHARE 1.01",
+	} {
+		if !strings.Contains(err.Error(), "MEMORY_GRAPH_"+want) {
+			t.Errorf("missing %q in:\n%v", want, err)
+		}
+	}
+}

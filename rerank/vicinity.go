@@ -1,0 +1,144 @@
+package rerank
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// vicinity folds everything around one fact: its links of all types in both directions, and the facts it shares
+// entities and topics with, which count as one hop.
+type vicinity struct {
+	table   nodeTable
+	nodes   []graphstore.Node
+	stamps  []int32 // latest bridge counted, per node
+	row     row
+	bridges []bridgeUse
+	reads   int // links and facts on bridges looked at so far
+}
+
+// bridgeUse is a bridge of a fact that is specific enough to tie it to others.
+type bridgeUse struct {
+	bridge graphstore.Bridge
+	facts  int
+	damp   float64
+}
+
+// tied is a neighbour with its folded edge.
+type tied struct {
+	node   graphstore.Node
+	weight float64
+	top    graphstore.RelationType
+}
+
+// read gathers the edges of a fact under priors. extra are further edges of it, of one type.
+func (c *vicinity) read(r *Ranker, q *Request, n graphstore.Node, priors *priorTable, extra []graphstore.Node) {
+	g := q.Graph
+	c.findBridges(r, q, n, priors)
+	size := c.cost(g, n) + len(extra)
+	c.reads += size
+	c.table.reset(size)
+	c.nodes = c.nodes[:0]
+	c.row.reset(size)
+	c.stamps = grown(c.stamps, size)
+	clear(c.stamps)
+	for _, l := range g.Links(n) {
+		if l.To != n && priors[l.Type] != 0 {
+			c.row.add(c.number(l.To), l.Type, l.Weight)
+		}
+	}
+	for _, m := range extra {
+		c.row.add(c.number(m), graphstore.Episode, r.settings.EpisodeWeight)
+	}
+	for i, use := range c.bridges {
+		for _, m := range g.BridgeFacts(use.bridge) {
+			if m == n {
+				continue
+			}
+			if v := c.number(m); c.stamps[v] != int32(i+1) {
+				c.stamps[v] = int32(i + 1)
+				c.row.addBridge(v, use.bridge.Type, use.damp)
+			}
+		}
+	}
+}
+
+// cost returns how many links and facts on bridges reading the fact looks at; findBridges comes first.
+func (c *vicinity) cost(g *graphstore.Snapshot, n graphstore.Node) int {
+	size := len(g.Links(n))
+	for _, use := range c.bridges {
+		size += len(g.BridgeFacts(use.bridge))
+	}
+	return size
+}
+
+// findBridges lists the bridges of a fact that may tie it to others, each once, in an order that does not depend on how
+// they arrived: those equal in it are equal factors of a product.
+func (c *vicinity) findBridges(r *Ranker, q *Request, n graphstore.Node, priors *priorTable) {
+	c.bridges = c.bridges[:0]
+	for b := range q.Graph.Bridges(n) {
+		facts, damp := r.damp(q.Graph, b)
+		if priors[b.Type] == 0 || damp == 0 || slices.ContainsFunc(c.bridges, func(u bridgeUse) bool { return u.bridge == b }) {
+			continue
+		}
+		if !r.named(q.Graph, b, q.Speakers) {
+			c.bridges = append(c.bridges, bridgeUse{b, facts, damp})
+		}
+	}
+	slices.SortFunc(c.bridges, func(a, b bridgeUse) int {
+		return cmp.Or(cmp.Compare(a.bridge.Type, b.bridge.Type), cmp.Compare(a.facts, b.facts))
+	})
+}
+
+// number returns the place of a neighbour in c.nodes.
+func (c *vicinity) number(n graphstore.Node) int32 {
+	if v := c.table.find(n); v >= 0 {
+		return v
+	}
+	v := int32(len(c.nodes))
+	c.table.put(n, v)
+	c.nodes = append(c.nodes, n)
+	return v
+}
+
+// strongest appends the limit strongest neighbours that pass the test, by weight, then by id. It keeps the best as it
+// goes, so that a fact with ten thousand neighbours costs one look at each.
+func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(graphstore.Node) bool) []tied {
+	from := len(into)
+	before := func(a, b tied) int {
+		if a.weight != b.weight {
+			return cmp.Compare(b.weight, a.weight)
+		}
+		return strings.Compare(g.FactAt(a.node).ID, g.FactAt(b.node).ID)
+	}
+	c.row.drain(func(v int32, mask uint16, weights []float64) {
+		t := tied{node: c.nodes[v], weight: min(1-missOf(mask, weights, priors), r.settings.WeightMax)}
+		best := into[from:]
+		if t.weight <= 0 || len(best) == limit && before(best[limit-1], t) < 0 || !pass(t.node) {
+			return
+		}
+		t.top = topOf(mask, weights, priors)
+		at, _ := slices.BinarySearchFunc(best, t, before)
+		if len(best) == limit {
+			into = into[:len(into)-1]
+		}
+		into = slices.Insert(into, from+at, t)
+	})
+	return into
+}
+
+// topOf returns the type with the largest prior*weight, the first of the tie-break order among equals.
+func topOf(mask uint16, weights []float64, priors *priorTable) graphstore.RelationType {
+	var top graphstore.RelationType
+	best := 0.0
+	for ; mask != 0; mask &= mask - 1 {
+		t := bits.TrailingZeros16(mask)
+		if e := priors[t] * weights[t]; e > best {
+			top, best = graphstore.RelationType(t), e
+		}
+	}
+	return top
+}
