@@ -17,6 +17,9 @@ import (
 // eventOptions compares events: a Space and a Deferred have unexported parts that count.
 var eventOptions = cmp.Options{cmp.AllowUnexported(graphstore.Space{}, Deferred{}), cmpopts.EquateNaNs()}
 
+// emptyIsNil equates what no JSON tells apart.
+var emptyIsNil = cmpopts.EquateEmpty()
+
 func mustSpace(tb testing.TB, user string) graphstore.Space {
 	tb.Helper()
 	s, err := graphstore.NewSpace(user)

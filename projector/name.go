@@ -46,16 +46,29 @@ func NormalizeName(name string) string {
 
 // fold returns the case fold of a composed name, composed again: folding can take compositions apart.
 func fold(composed string) string {
-	return norm.NFKC.String(cases.Fold().String(composed))
+	return norm.NFKC.String(strings.Map(foldCherokee, cases.Fold().String(composed)))
 }
 
-// visible drops the characters that leave no mark and turns accents that stand alone for an apostrophe into one.
+// foldCherokee folds to the capital letters, as Unicode does for this script alone. The folder of x/text swaps capital
+// and small there instead, so that the two would never meet.
+func foldCherokee(r rune) rune {
+	switch {
+	case r >= 0xab70 && r <= 0xabbf:
+		return r - 0xab70 + 0x13a0
+	case r >= 0x13f8 && r <= 0x13fd:
+		return r - 0x13f8 + 0x13f0
+	default:
+		return r
+	}
+}
+
+// visible drops the characters that leave no mark and turns an accent that stands for an apostrophe into a back-tick.
 func visible(r rune) rune {
 	switch r {
 	case '\u00ad', '\u200b', '\u2060', '\ufeff', '\ufe0e', '\ufe0f':
 		return -1
-	case '`', '´':
-		return '\''
+	case '´': // its NFKC form is a space with an accent on it
+		return '`'
 	}
 	if unicode.Is(unicode.Bidi_Control, r) {
 		return -1
@@ -65,7 +78,11 @@ func visible(r rune) rune {
 
 func isBlank(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 
-func separates(r rune) bool { return isBlank(r) || unicode.IsPunct(r) || unicode.Is(unicode.Z, r) }
+// separates reports whether a character divides words: space, punctuation, and the back-tick, which Unicode counts
+// among the symbols.
+func separates(r rune) bool {
+	return isBlank(r) || unicode.IsPunct(r) || unicode.Is(unicode.Z, r) || r == '`'
+}
 
 // endsWord reports whether the rune at i is a "#" directly behind a letter or digit with none behind it.
 func endsWord(runes []rune, i int) bool {
