@@ -1,0 +1,131 @@
+package kuzu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Apply implements [graphstore.Store]. One call is one transaction of Kuzu, so its size is the caller's choice: 100 to 500
+// changes are fastest; a few thousand work; the memory of the columns it updates must fit Config.BufferPoolBytes. What is
+// already stored as given is not written again.
+func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	if err := graphstore.ValidateChanges(changes); err != nil {
+		return err
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return s.onWriter(ctx, func() error { return s.apply(changes) })
+}
+
+// onWriter runs fn on the writer goroutine and waits for it. The context counts until fn begins.
+func (s *Store) onWriter(ctx context.Context, fn func() error) error {
+	var err error
+	done := make(chan struct{})
+	request := func() {
+		defer close(done)
+		if err = ctx.Err(); err == nil {
+			err = fn()
+		}
+	}
+	select {
+	case s.requests <- request:
+		<-done
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// write is the writer goroutine: the only one that writes, and the only one that replaces the engine.
+func (s *Store) write() {
+	defer close(s.written)
+	for request := range s.requests {
+		request()
+		s.tidy()
+	}
+}
+
+// apply runs on the writer goroutine.
+func (s *Store) apply(changes []graphstore.Change) error {
+	if err := s.ready(); err != nil {
+		return err
+	}
+	rule := batchRule{index: s.index, force: s.cfg.hooks.forceBatch}
+	plan, err := newPlan(s.engine.writer, s.index, rule, changes)
+	if err != nil {
+		return err
+	}
+	if plan.records() == 0 {
+		return nil
+	}
+	cost := s.budget.cost(plan)
+	if err := s.makeRoom(cost); err != nil {
+		return err
+	}
+	if err := s.commit(plan, rule); err != nil {
+		// Kuzu rolled back, or did not say whether it committed. Both leave its memory in a state not to be trusted.
+		s.reload()
+		return fmt.Errorf("apply %d changes: %w", len(changes), err)
+	}
+	s.budget.add(cost)
+	return nil
+}
+
+func (s *Store) commit(p *plan, rule batchRule) error {
+	w := s.engine.writer
+	if err := w.exec("BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	if err := (writeSession{w, s.cfg.hooks.statement, rule}).write(p); err != nil {
+		return err
+	}
+	if err := w.exec("COMMIT"); err != nil {
+		return err
+	}
+	s.index.commit(p.newSpaces, p.index, p.next)
+	return nil
+}
+
+// ready opens the engine again if its last replacement failed.
+func (s *Store) ready() error {
+	if s.engine != nil {
+		return nil
+	}
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	return s.reopenLocked(true)
+}
+
+// reload replaces the engine and reads the index again: after an error nobody knows what of it still holds.
+func (s *Store) reload() {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if err := s.reopenLocked(true); err != nil {
+		s.log.Error("graph file is closed until the next write can open it", "err", err)
+	}
+}
+
+// reopenLocked replaces the engine.
+func (s *Store) reopenLocked(index bool) (err error) {
+	s.closeEngine()
+	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
+		return fmt.Errorf("reopen graph: %w", err)
+	}
+	if index {
+		fresh, err := loadIndex(s.engine.writer)
+		if err != nil {
+			s.closeEngine()
+			return fmt.Errorf("reopen graph: load index: %w", err)
+		}
+		fresh.next = max(fresh.next, s.index.next)
+		s.index = fresh
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package kuzu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// checkpointMargin is the space that a checkpoint leaves on the disk at least.
+const checkpointMargin = 16 << 20
+
+// Checkpoint merges the log into the file and gives the memory of updates back, at once. Nothing needs it: the store
+// does it in time by itself. Loads wait while it runs, on a file of a million records up to about a second.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	return s.onWriter(ctx, func() error {
+		if err := s.ready(); err != nil {
+			return err
+		}
+		s.gate.Lock()
+		defer s.gate.Unlock()
+		return s.checkpointLocked()
+	})
+}
+
+// checkpointLocked checkpoints and replaces the engine. The space is checked first: a disk that runs full during a
+// checkpoint ends the process.
+func (s *Store) checkpointLocked() error {
+	if err := s.checkSpace(); err != nil {
+		return err
+	}
+	err := s.engine.writer.exec("CHECKPOINT")
+	if err == nil {
+		s.budget.reset()
+	}
+	return errors.Join(err, s.reopenLocked(false))
+}
+
+// checkSpace wants room for a copy of every page, which is the most that a checkpoint can write before it frees
+// anything, and for what the log adds.
+func (s *Store) checkSpace() error {
+	free, err := s.cfg.hooks.freeBytes(filepath.Dir(s.path))
+	if err != nil {
+		return err
+	}
+	need := uint64(fileSize(s.path)) + 2*uint64(fileSize(s.path+walSuffix)) + checkpointMargin
+	if free < need {
+		return fmt.Errorf("%w: checkpoint needs up to %d MiB on the disk, %d are free", ErrDisk, need>>20, free>>20)
+	}
+	return nil
+}
+
+// tidy checkpoints after a write if it is time, unless a load is running: the next write tries again.
+func (s *Store) tidy() {
+	if s.engine == nil || !s.budget.due(s.engine.writer) || !s.gate.TryLock() {
+		return
+	}
+	defer s.gate.Unlock()
+	if err := s.checkpointLocked(); err != nil {
+		s.log.Warn("checkpoint is put off", "err", err)
+	}
+}
+
+// makeRoom checkpoints before a transaction that might not fit the memory for updates any more, even if it must wait for
+// loads to end.
+func (s *Store) makeRoom(c cost) error {
+	if !s.budget.exceeded(c) {
+		return nil
+	}
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if err := s.checkpointLocked(); err != nil {
+		return fmt.Errorf("checkpoint before a write: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package kuzu
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	gokuzu "github.com/kuzudb/go-kuzu"
+)
+
+// engine is the open database with its connections. It is replaced as a whole after each checkpoint and each rollback,
+// while nobody reads:
+//   - an edge that was created and deleted between two checkpoints crashes the next scan of a database that stays open
+//     (LadybugDB/ladybug#611);
+//   - a rolled-back update leaves a dangling pointer in memory;
+//   - statements that were closed free their memory only with their connection.
+type engine struct {
+	db      *gokuzu.Database
+	writer  *session
+	readers chan *session // a place per reader; nil until it is needed
+	cfg     Config
+	leaked  *atomic.Int64
+}
+
+// openEngine opens the file. The caller owns it and looked at it first: Kuzu gives no reason when it refuses, and ends the
+// process over a path that it cannot search.
+func openEngine(path string, cfg Config, leaked *atomic.Int64) (*engine, error) {
+	system := gokuzu.DefaultSystemConfig()
+	system.BufferPoolSize = uint64(cfg.BufferPoolBytes)
+	system.MaxDbSize = uint64(cfg.MaxDBBytes)
+	db, err := gokuzu.OpenDatabase(path, system)
+	if err != nil {
+		return nil, fmt.Errorf("kuzu does not open the file and does not say why: locked by a program that does not know "+
+			"our lock file, damaged, or no address space for MaxDBBytes %d: %w", cfg.MaxDBBytes, err)
+	}
+	e := &engine{db: db, readers: make(chan *session, cfg.Readers), cfg: cfg, leaked: leaked}
+	for range cfg.Readers {
+		e.readers <- nil
+	}
+	if err := e.openWriter(); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *engine) openWriter() (err error) {
+	if e.writer, err = openSession(e.db, 0, e.leaked); err != nil {
+		return err
+	}
+	for _, setting := range []string{
+		"CALL auto_checkpoint=false",           // with one reader it freezes everything for seconds and fails a commit that happened
+		"CALL force_checkpoint_on_close=false", // we look at the disk's space before a checkpoint, Kuzu does not
+	} {
+		if err := e.writer.exec(setting); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close closes the connections, then the database. Nobody may be reading.
+func (e *engine) close() {
+	for range cap(e.readers) {
+		if s := <-e.readers; s != nil {
+			s.close()
+		}
+	}
+	if e.writer != nil {
+		e.writer.close()
+	}
+	e.db.Close()
+}
+
+// read lends a reading session to fn, within one transaction: fn sees one committed state. A session that fails is thrown
+// away, because what state it is in is not always known.
+func (e *engine) read(ctx context.Context, fn func(*session) error) (err error) {
+	var s *session
+	select {
+	case s = <-e.readers:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() {
+		if err != nil && s != nil {
+			s.close()
+			s = nil
+		}
+		e.readers <- s
+	}()
+	if s == nil {
+		if s, err = openSession(e.db, e.cfg.ReadTimeout, e.leaked); err != nil {
+			return err
+		}
+	}
+	if err := s.exec("BEGIN TRANSACTION READ ONLY"); err != nil {
+		return err
+	}
+	if err := fn(s); err != nil {
+		return err
+	}
+	return s.exec("COMMIT")
+}

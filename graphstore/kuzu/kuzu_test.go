@@ -1,0 +1,86 @@
+package kuzu
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/graphstoretest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// testConfig is small and quiet.
+func testConfig() Config {
+	return Config{BufferPoolBytes: 128 << 20, MaxDBBytes: 1 << 34, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+}
+
+func mustOpen(t testing.TB, path string, cfg Config) *Store {
+	t.Helper()
+	s, err := Open(path, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// breaker makes a statement in the middle of a transaction fail.
+type breaker struct{ left atomic.Int64 }
+
+var errBroken = errors.New("injected into the transaction")
+
+func (b *breaker) statement(string) error {
+	if b.left.Load() > 0 && b.left.Add(-1) == 0 {
+		return errBroken
+	}
+	return nil
+}
+
+// harness opens stores in a directory of the test's own. Reopening alternates between a clean end and one like a crash,
+// that leaves the log to be replayed.
+func harness(name string, change func(*Config)) graphstoretest.Harness {
+	open := func(path string, crash bool) (*Store, *breaker, error) {
+		cfg, b := testConfig(), &breaker{}
+		change(&cfg)
+		cfg.hooks.statement, cfg.hooks.keepLog = b.statement, crash
+		s, err := Open(path, cfg)
+		return s, b, err
+	}
+	breakers := make(map[graphstore.Store]*breaker)
+	reopens := 0
+	must := func(t *testing.T, path string) graphstore.Store {
+		t.Helper()
+		reopens++
+		s, b, err := open(path, reopens%2 == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		breakers[s] = b
+		return s
+	}
+	return graphstoretest.Harness{
+		Name: name,
+		Open: func(t *testing.T) graphstore.Store { return must(t, filepath.Join(t.TempDir(), "graph")) },
+		Reopen: func(t *testing.T, s graphstore.Store) graphstore.Store {
+			t.Helper()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return must(t, s.(*Store).path)
+		},
+		Checkpoint: func(s graphstore.Store) error { return s.(*Store).Checkpoint(context.Background()) },
+		FailNext:   func(s graphstore.Store) { breakers[s].left.Store(1 + int64(reopens)%5) },
+		Features:   graphstoretest.Features{OnDisk: true},
+	}
+}
+
+func TestExerciseKuzu(t *testing.T) {
+	graphstoretest.Exercise(t, harness("kuzu", func(*Config) {}))
+}

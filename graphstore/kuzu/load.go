@@ -1,0 +1,159 @@
+package kuzu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// errNotOpen reports reads between a replacement of the engine that failed and the write that mends it.
+var errNotOpen = errors.New("graph file is being reopened: retry")
+
+// read runs fn in a read transaction, with the gate held shared: no checkpoint and no replacement happen meanwhile.
+func (s *Store) read(ctx context.Context, fn func(*session) error) error {
+	if err := s.enter(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.engine == nil {
+		return errNotOpen
+	}
+	return s.engine.read(ctx, fn)
+}
+
+// Load implements [graphstore.Store]. The consistent state is that of one read transaction. A slow yield holds checkpoints
+// up, and with them at last writes.
+func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(graphstore.Change) error) error {
+	if space.IsZero() {
+		return graphstore.ErrNoSpace
+	}
+	return s.read(ctx, func(session *session) error {
+		// A space that is deleted and made again between this look and the transaction has another number: the load
+		// then yields the state between the two, nothing.
+		no, ok := s.index.space(space)
+		if !ok {
+			return nil
+		}
+		l := &loader{ctx: ctx, session: session, yield: yield, one: &no,
+			spaces: map[int64]graphstore.Space{no: space}, keys: make(map[int64]string)}
+		return l.run()
+	})
+}
+
+// LoadAll implements [graphstore.Store], like Load.
+func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
+	return s.read(ctx, func(session *session) error {
+		l := &loader{ctx: ctx, session: session, yield: yield, spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string)}
+		err := eachSpace(session, func(no int64, space graphstore.Space) { l.spaces[no] = space })
+		if err != nil {
+			return err
+		}
+		return l.run()
+	})
+}
+
+// eachSpace reads the spaces of the file.
+func eachSpace(s *session, each func(no int64, space graphstore.Space)) error {
+	return s.query("MATCH (s:Space) RETURN s.no, s.user_id", nil, func(row []any) error {
+		r := &rowReader{row: row}
+		no, user := next[int64](r), next[string](r)
+		if r.err != nil {
+			return r.err
+		}
+		space, err := graphstore.NewSpace(user)
+		if err != nil {
+			return err
+		}
+		each(no, space)
+		return nil
+	})
+}
+
+// loader reads the records of one space or of all.
+type loader struct {
+	ctx     context.Context //nolint:containedctx // lives as long as the call
+	session *session
+	yield   func(graphstore.Change) error
+	one     *int64 // the space's number; nil: all spaces
+	spaces  map[int64]graphstore.Space
+	keys    map[int64]string // of the nodes by number, for the ends of edges
+	row     []any
+}
+
+func (l *loader) run() error {
+	for _, t := range nodeTables() {
+		if err := l.table(t, t.columns, nodesPerPage, t.pageOfNodes(l.one != nil), func(row []any) error { return l.node(t, row) }); err != nil {
+			return err
+		}
+	}
+	for _, t := range relTables() {
+		from := nodeTableOf(t.from)
+		if err := l.table(from, t.columns, sourcesPerPage, t.pageOfEdges(l.one != nil), l.edge); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// table runs the query for each page of a node table.
+func (l *loader) table(t *nodeTable, columns []column, size int64, query string, each func(row []any) error) error {
+	pages, err := pagesOf(l.session, t, l.one, size)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if err := l.ctx.Err(); err != nil {
+			return err
+		}
+		err := l.session.query(query, p.params(l.one), func(pack []any) (err error) {
+			if l.row, err = unpack(columns, pack, l.row); err != nil {
+				return err
+			}
+			return each(l.row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) node(t *nodeTable, row []any) error {
+	id, no, key := row[colID].(int64), row[colSpace].(int64), row[colKey].(string)
+	c, err := t.decode(key, row[nodeHead:])
+	if err != nil {
+		return fmt.Errorf("%s %d: %w", t.name, id, err)
+	}
+	l.keys[id] = key
+	return l.emit(c, no)
+}
+
+func (l *loader) edge(row []any) error {
+	e, src, dst, err := decodeEdge(row)
+	if err != nil {
+		return fmt.Errorf("edge %d to %d: %w", src, dst, err)
+	}
+	var found, both bool
+	e.Source, found = l.keys[src]
+	e.Target, both = l.keys[dst]
+	if !found || !both {
+		return fmt.Errorf("edge %d to %d: an end is not in the file", src, dst)
+	}
+	return l.emit(graphstore.Change{Edge: &e}, row[colRelSpace].(int64))
+}
+
+func (l *loader) emit(c graphstore.Change, no int64) error {
+	space, ok := l.spaces[no]
+	if !ok {
+		return fmt.Errorf("%s: space %d is not in the file", c.Key(), no)
+	}
+	if err := l.ctx.Err(); err != nil {
+		return err
+	}
+	c.Space, c.Op = space, graphstore.Put
+	return l.yield(c)
+}

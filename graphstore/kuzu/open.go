@@ -1,0 +1,71 @@
+package kuzu
+
+import (
+	"fmt"
+
+	"github.com/gofrs/flock"
+)
+
+// Open opens the graph file at path, or makes it together with its directory (readable by the owner only).
+//
+// The process that opens a file owns it until Close; [ErrInUse] says who does. [ErrForeign] and [ErrNewerSchema] report
+// files to leave alone. Any other error may be the sign of a damaged file. A damaged file can also end the process, which
+// Go cannot prevent: what must not die runs a store in a child process.
+//
+// After a crash Open replays the log and checkpoints.
+func Open(path string, cfg Config) (*Store, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	path, err := prepareDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("open graph: %w", err)
+	}
+	owner, err := lock(path)
+	if err != nil {
+		return nil, fmt.Errorf("open graph: %w", err)
+	}
+	s, err := openOwned(path, cfg, owner)
+	if err != nil {
+		_ = owner.Unlock() // the error that counts is the first
+		return nil, fmt.Errorf("open graph %s: %w", path, err)
+	}
+	return s, nil
+}
+
+func openOwned(path string, cfg Config, owner *flock.Flock) (*Store, error) {
+	if _, err := checkFile(path); err != nil {
+		return nil, err
+	}
+	s := newStore(path, cfg, owner)
+	if err := s.start(); err != nil {
+		s.closeEngine()
+		return nil, err
+	}
+	go s.write()
+	return s, nil
+}
+
+// start opens the engine, brings the schema up to date and loads the index.
+func (s *Store) start() error {
+	recovering := fileSize(s.path+walSuffix) > 0
+	var err error
+	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
+		return err
+	}
+	changed, err := ensureSchema(s.engine.writer)
+	if err != nil {
+		return fmt.Errorf("schema: %w", err)
+	}
+	if changed || recovering {
+		// What was replayed is in the same state as after commits; from here on it counts as checkpointed.
+		if err := s.checkpointLocked(); err != nil {
+			return fmt.Errorf("checkpoint after start: %w", err)
+		}
+	}
+	if s.index, err = loadIndex(s.engine.writer); err != nil {
+		return fmt.Errorf("load index: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package kuzu
+
+import (
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// planNodes plans the changes of one table's nodes: new ones are created, of those that exist the columns that differ
+// are set.
+func (p *planner) planNodes(t *nodeTable, changes []graphstore.Change) error {
+	w := &nodeWrites{table: t}
+	p.plan.nodes = append(p.plan.nodes, w)
+	for _, c := range changes {
+		k := c.Key()
+		if k.Kind != t.kind {
+			continue
+		}
+		if c.Op == graphstore.Put {
+			p.planPut(w, c)
+		} else {
+			p.planDelete(w, c)
+		}
+	}
+	return p.compareNodes(w)
+}
+
+func (p *planner) planPut(w *nodeWrites, c graphstore.Change) {
+	k := nodeKey{w.table.kind, c.Key().Node}
+	id, exists := p.index.node(c.Space, k)
+	if !exists {
+		id = p.number()
+		p.plan.index = append(p.plan.index, nodeChange{space: c.Space, key: k, id: id})
+	}
+	p.nodes[spaceNode{c.Space, k}] = nodeAfter{id: id, fresh: !exists}
+	row := append([]any{id, p.spaceNo(c.Space), k.key}, w.table.encode(c)...)
+	if exists {
+		p.puts[w.table].add(id, row)
+	} else {
+		w.creates = append(w.creates, row)
+	}
+}
+
+func (p *planner) planDelete(w *nodeWrites, c graphstore.Change) {
+	k := nodeKey{w.table.kind, c.Key().Node}
+	id, exists := p.index.node(c.Space, k)
+	p.nodes[spaceNode{c.Space, k}] = nodeAfter{id: id, gone: true}
+	if !exists {
+		return
+	}
+	p.gone[w.table][id] = c.Key()
+	w.deletes = append(w.deletes, id)
+	p.plan.index = append(p.plan.index, nodeChange{space: c.Space, key: k, id: id, gone: true})
+}
+
+// compareNodes reads the nodes that exist and keeps the columns in which they differ from their puts.
+func (p *planner) compareNodes(w *nodeWrites) error {
+	puts := p.puts[w.table]
+	stored, err := p.readNodes(w.table, puts.keys)
+	if err != nil {
+		return err
+	}
+	for _, id := range puts.keys {
+		set := nodeSet{id: id, values: params{"id": id}}
+		for i, c := range w.table.columns {
+			if v := puts.rows[id][i]; v != stored[id][i] {
+				set.columns = append(set.columns, c)
+				set.values[c.name] = v
+			}
+		}
+		if len(set.columns) > 0 {
+			w.sets = append(w.sets, set)
+		}
+	}
+	return nil
+}

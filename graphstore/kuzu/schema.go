@@ -1,0 +1,93 @@
+package kuzu
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SchemaVersion is the version of the tables that this package writes. A file with a greater one is refused, a file with
+// a smaller one is brought up to it at Open.
+const SchemaVersion = 1
+
+// schemaSteps returns, for each version, the statements that lead to the next. Each may run twice: a step that was
+// interrupted runs again.
+func schemaSteps() [][]string {
+	first := []string{
+		"CREATE NODE TABLE IF NOT EXISTS Space(no INT64 PRIMARY KEY, user_id STRING)",
+	}
+	for _, t := range nodeTables() {
+		first = append(first, t.create())
+	}
+	for _, t := range relTables() {
+		first = append(first, t.create())
+	}
+	return [][]string{first}
+}
+
+func (t *nodeTable) create() string {
+	return fmt.Sprintf("CREATE NODE TABLE IF NOT EXISTS %s(%s, PRIMARY KEY(id))", t.name, declare(t.columns))
+}
+
+func (t *relTable) create() string {
+	return fmt.Sprintf("CREATE REL TABLE IF NOT EXISTS %s(FROM %s TO %s, %s)", t.name, nodeTableOf(t.from).name,
+		nodeTableOf(t.to).name, declare(t.columns))
+}
+
+func declare(columns []column) string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.name + " " + columnTypes[c.kind]
+	}
+	return strings.Join(out, ", ")
+}
+
+// ensureSchema makes or completes the tables and reports whether it changed anything.
+func ensureSchema(s *session) (changed bool, err error) {
+	version, err := schemaVersion(s)
+	if err != nil {
+		return false, err
+	}
+	if version > SchemaVersion {
+		return false, fmt.Errorf("%w: schema %d, this version knows %d", ErrNewerSchema, version, SchemaVersion)
+	}
+	if version == SchemaVersion {
+		return false, nil
+	}
+	for _, step := range schemaSteps()[version:] {
+		for _, statement := range step {
+			if err := s.exec(statement); err != nil {
+				return false, err
+			}
+		}
+	}
+	_, err = s.count("MERGE (m:Meta {id: 0}) SET m.schema_version = $version RETURN count(*)", params{"version": int64(SchemaVersion)})
+	return true, err
+}
+
+// schemaVersion returns the version of the file's tables, 0 for a file without tables, which gets its Meta table.
+func schemaVersion(s *session) (version int64, err error) {
+	var tables []string
+	err = s.query("CALL show_tables() RETURN name", nil, func(row []any) error {
+		name, err := cell[string](row, 0)
+		tables = append(tables, name)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(tables) == 0 {
+		return 0, s.exec("CREATE NODE TABLE Meta(id INT64 PRIMARY KEY, schema_version INT64)")
+	}
+	if !slices.Contains(tables, "Meta") {
+		return 0, fmt.Errorf("%w: a Kuzu file with other tables: %s", ErrForeign, strings.Join(tables, ", "))
+	}
+	err = s.query("MATCH (m:Meta) RETURN m.schema_version", nil, func(row []any) (err error) {
+		version, err = cell[int64](row, 0)
+		return err
+	})
+	if version < 0 {
+		return 0, fmt.Errorf("%w: schema %d", ErrForeign, version)
+	}
+	return version, err
+}

@@ -1,0 +1,156 @@
+package kuzu
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Statements are built from table definitions only, never from data. Three rules of Kuzu shape them:
+//   - only {id: $parameter} on one node uses the primary key; a list of keys, IN and OR scan the table;
+//   - many rows in one statement cost one scan of each table they match, so they pay from some number of rows on;
+//   - a list of structs as parameter leaks every field name of every row, one list per column does not.
+
+// createNode creates one node from a parameter per column.
+func (t *nodeTable) createNode() string {
+	return fmt.Sprintf("CREATE (n:%s {%s}) RETURN count(*)", t.name, assign(t.columns, func(c column) string { return "$" + c.name }))
+}
+
+// createNodes creates $n nodes from a list per column. It scans nothing.
+func (t *nodeTable) createNodes() string {
+	return fmt.Sprintf("UNWIND range(1, $n) AS i CREATE (n:%s {%s}) RETURN count(*)", t.name, assign(t.columns, column.item))
+}
+
+// setNode sets some of the columns of a node in one statement: Kuzu bears one change per record and transaction.
+func (t *nodeTable) setNode(changed []column) string {
+	sets := make([]string, len(changed))
+	for i, c := range changed {
+		sets[i] = fmt.Sprintf("n.%s = $%s", c.name, c.name)
+	}
+	return fmt.Sprintf("MATCH (n:%s {id: $id}) SET %s RETURN count(*)", t.name, strings.Join(sets, ", "))
+}
+
+// deleteNode never detaches: Kuzu refuses to delete a node that has edges, the last safeguard against a dangling one.
+func (t *nodeTable) deleteNode() string {
+	return fmt.Sprintf("MATCH (n:%s {id: $id}) DELETE n RETURN count(*)", t.name)
+}
+
+// readNode returns the columns of one node.
+func (t *nodeTable) readNode() string {
+	return fmt.Sprintf("MATCH (n:%s {id: $id}) RETURN %s", t.name, plain("n", t.columns))
+}
+
+// readNodes returns the packed rows of the nodes numbered $ids; it scans the table.
+func (t *nodeTable) readNodes() string {
+	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (n:%s {id: id}) RETURN %s", t.name, packed("n", t.columns))
+}
+
+// pageOfNodes returns the packed rows of a range of node numbers, of one space or of all.
+func (t *nodeTable) pageOfNodes(oneSpace bool) string {
+	return fmt.Sprintf("MATCH (n:%s) WHERE %s RETURN %s", t.name, inPage("n", oneSpace), packed("n", t.columns))
+}
+
+// extent returns the number of nodes and the smallest and greatest of their numbers (null if there are none).
+func (t *nodeTable) extent(oneSpace bool) string {
+	where := ""
+	if oneSpace {
+		where = " WHERE n.space = $space"
+	}
+	return fmt.Sprintf("MATCH (n:%s)%s RETURN count(*), min(n.id), max(n.id)", t.name, where)
+}
+
+// ends is the pattern of both ends of one edge, by primary key.
+func (t *relTable) ends() (a, b string) {
+	return fmt.Sprintf("(a:%s {id: $src})", nodeTableOf(t.from).name), fmt.Sprintf("(b:%s {id: $dst})", nodeTableOf(t.to).name)
+}
+
+func (t *relTable) createEdge() string {
+	a, b := t.ends()
+	return fmt.Sprintf("MATCH %s, %s CREATE (a)-[e:%s {%s}]->(b) RETURN count(*)", a, b, t.name,
+		assign(t.columns, func(c column) string { return "$" + c.name }))
+}
+
+// createEdges creates $n edges from a list per column. The ends are matched one after the other: both at once would be a
+// product of the tables.
+func (t *relTable) createEdges() string {
+	values := assign(t.columns, func(c column) string {
+		switch c.name {
+		case "src", "dst":
+			return c.name // bound by the WITH; the parameter's type is not known where it is used twice
+		default:
+			return c.item()
+		}
+	})
+	return fmt.Sprintf("UNWIND range(1, $n) AS i WITH i, CAST($src[i] AS INT64) AS src, CAST($dst[i] AS INT64) AS dst "+
+		"MATCH (a:%s {id: src}) WITH a, i, src, dst MATCH (b:%s {id: dst}) CREATE (a)-[e:%s {%s}]->(b) RETURN count(*)",
+		nodeTableOf(t.from).name, nodeTableOf(t.to).name, t.name, values)
+}
+
+// edgeMatch finds one edge. Both ends by key: filtering the target on the edge instead scans the whole table, at 300 times
+// the cost.
+func (t *relTable) edgeMatch() string {
+	a, b := t.ends()
+	return fmt.Sprintf("MATCH %s-[e:%s]->%s WHERE e.type = $type AND e.asserter_kind = $asserter_kind AND e.asserter_id = $asserter_id",
+		a, t.name, b)
+}
+
+func (t *relTable) setEdge() string {
+	return t.edgeMatch() + " SET e.weight = $weight, e.detail = $detail RETURN count(*)"
+}
+
+func (t *relTable) deleteEdge() string { return t.edgeMatch() + " DELETE e RETURN count(*)" }
+
+// readEdges returns the edges of one node, out of it or into it. Only columns of the edge are read.
+func (t *relTable) readEdges(out bool) string {
+	end, arrow := t.endOf(out)
+	return fmt.Sprintf("MATCH (a:%s {id: $id})%s RETURN %s", end, arrow, plain("e", t.columns))
+}
+
+// readEdgesOfMany returns the packed rows of the edges of the nodes numbered $ids; it scans the node table.
+func (t *relTable) readEdgesOfMany(out bool) string {
+	end, arrow := t.endOf(out)
+	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (a:%s {id: id})%s RETURN %s", end, arrow, packed("e", t.columns))
+}
+
+func (t *relTable) endOf(out bool) (end, arrow string) {
+	if out {
+		return nodeTableOf(t.from).name, fmt.Sprintf("-[e:%s]->()", t.name)
+	}
+	return nodeTableOf(t.to).name, fmt.Sprintf("<-[e:%s]-()", t.name)
+}
+
+// pageOfEdges returns the packed rows of the edges out of a range of node numbers, of one space or of all.
+func (t *relTable) pageOfEdges(oneSpace bool) string {
+	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->() WHERE %s RETURN %s", nodeTableOf(t.from).name, t.name, inPage("n", oneSpace),
+		packed("e", t.columns))
+}
+
+func (t *relTable) countEdges() string {
+	return fmt.Sprintf("MATCH ()-[e:%s]->() RETURN count(*)", t.name)
+}
+
+func inPage(v string, oneSpace bool) string {
+	page := fmt.Sprintf("%s.id >= $from AND %s.id < $to", v, v)
+	if oneSpace {
+		return fmt.Sprintf("%s.space = $space AND %s", v, page)
+	}
+	return page
+}
+
+// item is the column's value in row i of a statement with a list per column.
+func (c column) item() string { return fmt.Sprintf("CAST($%s[i] AS %s)", c.name, columnTypes[c.kind]) }
+
+func assign(columns []column, value func(column) string) string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.name + ": " + value(c)
+	}
+	return strings.Join(out, ", ")
+}
+
+func plain(v string, columns []column) string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = v + "." + c.name
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,56 @@
+package kuzu
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Spaces implements [graphstore.Store].
+func (s *Store) Spaces(ctx context.Context) ([]graphstore.Space, error) {
+	var spaces []graphstore.Space
+	err := s.read(ctx, func(session *session) error {
+		return eachSpace(session, func(_ int64, space graphstore.Space) { spaces = append(spaces, space) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(spaces, func(a, b graphstore.Space) int { return cmp.Compare(a.UserID(), b.UserID()) })
+	return spaces, nil
+}
+
+// Stats implements [graphstore.Store]. Bytes are those of the graph file and of what lies beside it.
+func (s *Store) Stats(ctx context.Context) (graphstore.Stats, error) {
+	var st graphstore.Stats
+	err := s.read(ctx, func(session *session) (err error) {
+		st, err = s.count(session)
+		return err
+	})
+	return st, err
+}
+
+func (s *Store) count(session *session) (graphstore.Stats, error) {
+	st := graphstore.Stats{Bytes: fileSize(s.path) + fileSize(s.path+walSuffix) + fileSize(s.path+shadowSuffix)}
+	into := map[string]*int{"MATCH (s:Space) RETURN count(*)": &st.Spaces}
+	for kind, n := range map[graphstore.NodeKind]*int{graphstore.KindFact: &st.Facts, graphstore.KindEntity: &st.Entities,
+		graphstore.KindTopic: &st.Topics} {
+		into["MATCH (n:"+nodeTableOf(kind).name+") RETURN count(*)"] = n
+	}
+	for query, n := range into {
+		rows, err := session.count(query, nil)
+		if err != nil {
+			return graphstore.Stats{}, err
+		}
+		*n = int(rows)
+	}
+	for _, t := range relTables() {
+		rows, err := session.count(t.countEdges(), nil)
+		if err != nil {
+			return graphstore.Stats{}, err
+		}
+		st.Edges += int(rows)
+	}
+	return st, nil
+}
