@@ -163,7 +163,7 @@ func decodeVector(out *pb.VectorsOutput, name string, dim int) ([]float32, error
 		v = out.GetVectors().GetVectors()[name]
 	}
 	data := v.GetDense().GetData()
-	if data == nil && v.GetVector() == nil && v.GetIndices() == nil && v.VectorsCount == nil { //nolint:staticcheck // older servers
+	if data == nil && v.GetVector() == nil && v.GetIndices() == nil && v.GetVectorsCount() == 0 { //nolint:staticcheck // older servers
 		data = v.GetData() //nolint:staticcheck // older servers
 	}
 	if len(data) == 0 {

@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"slices"
+
 	pb "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -29,8 +31,10 @@ func compileFilter(f *pb.Filter) (predicate, error) {
 		return nil, err
 	}
 	return func(p *point) bool {
-		return count(must, p) == len(must) && count(mustNot, p) == 0 &&
-			(len(should) == 0 || count(should, p) > 0) &&
+		holds := func(c predicate) bool { return c(p) }
+		fails := func(c predicate) bool { return !c(p) }
+		return !slices.ContainsFunc(must, fails) && !slices.ContainsFunc(mustNot, holds) &&
+			(len(should) == 0 || slices.ContainsFunc(should, holds)) &&
 			uint64(count(minShould, p)) >= f.GetMinShould().GetMinCount()
 	}, nil
 }

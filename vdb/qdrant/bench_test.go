@@ -1,0 +1,73 @@
+package qdrant
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kithgraph/kith/vdb"
+	"github.com/kithgraph/kith/vdb/vdbtest"
+	"github.com/kithgraph/kith/vdb/vdbtest/wire"
+)
+
+// BenchmarkSearch50 searches 1,000 points of 384 numbers of one user for the nearest 50, through the driver and the wire.
+// x-memory is its time over that of the same search of the exhaustive store in this process.
+func BenchmarkSearch50(b *testing.B) {
+	const n, dim = 1000, 384
+	srv := wire.Start(b, wire.Options{})
+	st := open(b, Config{URL: srv.Addr(), Collection: "facts", CreateCollection: true, Dimension: dim})
+	u := space(b, "u")
+	points := vdbtest.Points(1, u, n, dim)
+	memory := vdbtest.NewMemory(dim)
+	for _, s := range []vdb.Store{st, memory} {
+		if err := s.Upsert(b.Context(), points); err != nil {
+			b.Fatal(err)
+		}
+	}
+	q := vdb.Query{Space: u, Vector: vdbtest.Vector(2, dim), Limit: 50}
+	search := func(s vdb.Store) {
+		found, err := s.Search(b.Context(), q)
+		if err != nil || len(found) != q.Limit {
+			b.Fatalf("%d matches, %v", len(found), err)
+		}
+	}
+	search(st)
+	search(memory)
+	var direct time.Duration
+	for b.Loop() { // side by side, so that both meet the same machine
+		search(st)
+		b.StopTimer()
+		began := time.Now()
+		search(memory)
+		direct += time.Since(began)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(direct), "x-memory")
+}
+
+// BenchmarkUpsert stores 500 points that are there already: placing, storing, counting. x-search is its time over that of
+// one search.
+func BenchmarkUpsert(b *testing.B) {
+	const dim = 384
+	srv := wire.Start(b, wire.Options{})
+	st := open(b, Config{URL: srv.Addr(), Collection: "facts", CreateCollection: true, Dimension: dim})
+	u := space(b, "u")
+	points := vdbtest.Points(1, u, UpsertBatch, dim)
+	put := func() {
+		if err := st.Upsert(b.Context(), points); err != nil {
+			b.Fatal(err)
+		}
+	}
+	put()
+	const baseline = 50
+	began := time.Now()
+	for range baseline {
+		if _, err := st.Search(b.Context(), vdb.Query{Space: u, Vector: points[0].Vector, Limit: 50}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	one := time.Since(began) / baseline
+	for b.Loop() {
+		put()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(one), "x-search")
+}

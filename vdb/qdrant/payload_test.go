@@ -1,0 +1,298 @@
+package qdrant
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	pb "github.com/qdrant/go-client/qdrant"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/vdb"
+	"github.com/kithgraph/kith/vdb/vdbtest/wire"
+)
+
+func sameSpace(a, b graphstore.Space) bool { return a == b }
+
+// Every time is written by hand: 1767225600 is 2026-01-01T00:00:00Z (56 years, 14 of them leap: 20454 days).
+func TestDecodeTime(t *testing.T) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		v    any
+		want time.Time
+	}{
+		"RFC 3339":                  {"2026-01-01T00:00:00Z", start},
+		"microseconds":              {"2026-01-01T00:00:00.000123Z", start.Add(123 * time.Microsecond)},
+		"nanoseconds are cut off":   {"2026-01-01T00:00:00.000000999Z", start},
+		"a zone":                    {"2026-01-01T02:00:00+02:00", start},
+		"a zone without a colon":    {"2026-01-01T02:00:00+0200", start},
+		"a blank for the T":         {"2026-01-01 00:00:00Z", start},
+		"no zone: UTC":              {"2026-01-01T00:00:00.5", start.Add(500 * time.Millisecond)},
+		"no zone, a blank":          {"2026-01-01 00:00:00", start},
+		"minutes":                   {"2026-01-01 00:00", start},
+		"date":                      {"2026-01-01", start},
+		"seconds":                   {int64(1767225600), start},
+		"milliseconds":              {int64(1767225600123), start.Add(123 * time.Millisecond)},
+		"fraction of seconds":       {1767225600.25, start.Add(250 * time.Millisecond)},
+		"0 is 1970":                 {int64(0), time.Unix(0, 0).UTC()},
+		"before 1970":               {int64(-1), time.Unix(-1, 0).UTC()},
+		"last second":               {int64(99_999_999_999), time.Unix(99_999_999_999, 0).UTC()},
+		"first millisecond":         {int64(100_000_000_000), time.Unix(100_000_000, 0).UTC()},
+		"microseconds in a number":  {int64(1767225600000000), time.Time{}},
+		"negative milliseconds":     {int64(-100_000_000_000), time.Time{}},
+		"not a number":              {math.NaN(), time.Time{}},
+		"no time":                   {"soon", time.Time{}},
+		"empty":                     {"", time.Time{}},
+		"null":                      {nil, time.Time{}},
+		"of a type without a sense": {[]any{"2026-01-01"}, time.Time{}},
+	} {
+		if got := decodeTime(tc.v); got != tc.want {
+			t.Errorf("%s: got %v, want %v", name, got, tc.want)
+		}
+	}
+}
+
+// foreign stores points as another writer does, and returns a driver on their collection.
+func foreign(t *testing.T, cfg Config, points ...*pb.PointStruct) (*Store, *pb.Client) {
+	t.Helper()
+	srv := wire.Start(t, wire.Options{})
+	cfg.URL, cfg.Collection = srv.Addr(), "facts"
+	raw := rawClient(t, srv.Addr())
+	err := raw.CreateCollection(t.Context(), &pb.CreateCollection{
+		CollectionName: "facts", VectorsConfig: pb.NewVectorsConfig(&pb.VectorParams{Size: 2, Distance: pb.Distance_Cosine}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeRaw(t, raw, points...)
+	return open(t, cfg), raw
+}
+
+func writeRaw(t *testing.T, raw *pb.Client, points ...*pb.PointStruct) {
+	t.Helper()
+	if len(points) == 0 {
+		return
+	}
+	if _, err := raw.Upsert(t.Context(), &pb.UpsertPoints{CollectionName: "facts", Points: points, Wait: pb.PtrOf(true)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rawPoint(num uint64, payload map[string]any) *pb.PointStruct {
+	return &pb.PointStruct{Id: pb.NewIDNum(num), Payload: pb.NewValueMap(payload), Vectors: pb.NewVectorsDense([]float32{1, 0})}
+}
+
+func TestReadsWhatOthersWrite(t *testing.T) {
+	u := space(t, "u")
+	seven := space(t, "7")
+	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		payload map[string]any
+		want    vdb.Point
+	}{
+		"one tag":        {map[string]any{"user_id": "u", "tags": "work"}, vdb.Point{Space: u, Payload: vdb.Payload{Tags: []string{"work"}}}},
+		"integer user":   {map[string]any{"user_id": 7}, vdb.Point{Space: seven}},
+		"integer texts":  {map[string]any{"user_id": "u", "agent_id": 3, "tags": []any{1, "x"}}, vdb.Point{Space: u, Payload: vdb.Payload{AgentID: "3", Tags: []string{"1", "x"}}}},
+		"version texts":  {map[string]any{"user_id": "u", "version": "12"}, vdb.Point{Space: u, Payload: vdb.Payload{Version: 12}}},
+		"whole fraction": {map[string]any{"user_id": "u", "version": 12.0}, vdb.Point{Space: u, Payload: vdb.Payload{Version: 12}}},
+		"seconds":        {map[string]any{"user_id": "u", "memory_at": 1767225600}, vdb.Point{Space: u, Payload: vdb.Payload{MemoryAt: day}}},
+		"nulls":          {map[string]any{"user_id": "u", "tags": nil, "content": nil, "memory_at": nil, "state": nil}, vdb.Point{Space: u}},
+		"of no sense": {map[string]any{"user_id": "u", "content": []any{"x"}, "version": "new", "memory_at": true, "tags": true},
+			vdb.Point{Space: u}},
+		"kith_id of its own": {map[string]any{"user_id": "u", "kith_id": "x"}, vdb.Point{Space: u}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, _ := foreign(t, Config{}, rawPoint(1, tc.payload))
+			tc.want.ID = "1"
+			found, err := st.Search(t.Context(), vdb.Query{Space: tc.want.Space, Vector: []float32{1, 0}, Limit: 5})
+			if err != nil || len(found) != 1 {
+				t.Fatalf("found %v, %v", found, err)
+			}
+			if diff := cmp.Diff(tc.want, found[0].Point, cmp.Comparer(sameSpace)); diff != "" {
+				t.Errorf("point (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What is read is also what is filtered by, in each of the types, with and without an index to know the type from.
+func TestFiltersWhatOthersWrite(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	texts := map[string]any{"user_id": "7", "memory_at": "2026-01-01T00:00:00Z", "agent_id": "3", "tags": "work", "state": "active"}
+	numbers := map[string]any{"user_id": 7, "memory_at": 1767225600, "agent_id": 3, "tags": []any{"work"}, "state": ""}
+	millis := map[string]any{"user_id": "7", "memory_at": int64(1767225600000), "agent_id": "3", "tags": []any{"x", "work"}, "state": nil}
+	other := map[string]any{"user_id": "7", "memory_at": int64(1767225601), "agent_id": "4", "tags": []any{"x"}, "state": "superseded"}
+	st, raw := foreign(t, Config{}, rawPoint(1, texts), rawPoint(2, numbers), rawPoint(3, millis), rawPoint(4, other))
+	check := func(what string, st *Store, want ...string) {
+		t.Helper()
+		for name, f := range map[string]vdb.Filter{
+			"agent": {Match: []vdb.FieldMatch{{Field: vdb.FieldAgentID, Any: []string{"3"}}}},
+			"tags":  {Match: []vdb.FieldMatch{{Field: vdb.FieldTags, Any: []string{"work"}}}},
+			"state": {Match: []vdb.FieldMatch{{Field: vdb.FieldState, Any: []string{"active"}}}},
+			"time":  {Range: []vdb.TimeRange{{Field: vdb.FieldMemoryAt, From: at, To: at.Add(time.Microsecond)}}},
+			"until": {Range: []vdb.TimeRange{{Field: vdb.FieldMemoryAt, To: at.Add(time.Second)}}},
+		} {
+			found, err := st.Search(t.Context(), vdb.Query{Space: space(t, "7"), Vector: []float32{1, 0}, Filter: f, Limit: 9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, m := range found {
+				ids = append(ids, m.ID)
+			}
+			if diff := cmp.Diff(want, ids); diff != "" {
+				t.Errorf("%s: %s (-want +got):\n%s", what, name, diff)
+			}
+		}
+	}
+	check("no index", st, "1", "2", "3")
+
+	// With indexes of the texts' types only texts count, so that the index serves.
+	for field, kind := range map[string]pb.FieldType{
+		"user_id": pb.FieldType_FieldTypeKeyword, "agent_id": pb.FieldType_FieldTypeKeyword, "memory_at": pb.FieldType_FieldTypeDatetime,
+	} {
+		_, err := raw.CreateFieldIndex(t.Context(), &pb.CreateFieldIndexCollection{CollectionName: "facts", FieldName: field, FieldType: kind.Enum()})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	indexed := open(t, Config{URL: st.cfg.URL, Collection: "facts"})
+	found, err := indexed.Search(t.Context(), vdb.Query{Space: space(t, "7"), Vector: []float32{1, 0}, Limit: 9,
+		Filter: vdb.Filter{Range: []vdb.TimeRange{{Field: vdb.FieldMemoryAt, From: at}}}})
+	if err != nil || len(found) != 1 || found[0].ID != "1" {
+		t.Errorf("with indexes found %v, %v; want the texts", found, err)
+	}
+}
+
+func TestScrollDescribesWhatIsNoFact(t *testing.T) {
+	st, _ := foreign(t, Config{Fields: map[string]string{vdb.FieldUserID: "meta.user"}},
+		rawPoint(1, map[string]any{"meta": map[string]any{"user": "u"}}),
+		rawPoint(2, map[string]any{"user": "u"}),
+		rawPoint(3, map[string]any{"meta": map[string]any{"user": []any{"u", "v"}}}),
+		rawPoint(4, map[string]any{"meta": map[string]any{"user": ""}}),
+		rawPoint(5, map[string]any{"meta": map[string]any{"user": 1.5}}),
+		rawPoint(6, map[string]any{"meta": map[string]any{"user": "v", "lang": "en"}}))
+	page, err := st.Scroll(t.Context(), vdb.ScrollQuery{AllSpaces: true, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []vdb.Point{{Space: space(t, "u"), ID: "1"},
+		{Space: space(t, "v"), ID: "6", Payload: vdb.Payload{Extra: map[string]any{"meta": map[string]any{"lang": "en"}}}}}
+	if diff := cmp.Diff(want, page.Points, cmp.Comparer(sameSpace)); diff != "" {
+		t.Errorf("points (-want +got):\n%s", diff)
+	}
+	for i, say := range []string{"point 2: no user id at meta.user", "point 3: user id is a list", "point 4: ", "point 5: user id is a fraction"} {
+		if i >= len(page.Skipped) || !strings.Contains(page.Skipped[i], say) {
+			t.Errorf("skipped %q, want %q at place %d", page.Skipped, say, i)
+		}
+	}
+	// A point of two users matches the filter of each and is a fact of neither.
+	for _, user := range []string{"u", "v"} {
+		found, err := st.Search(t.Context(), vdb.Query{Space: space(t, user), Vector: []float32{1, 0}, Limit: 9})
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s finds %v, %v", user, found, err)
+		}
+	}
+}
+
+// Nothing that a caller puts into Extra may become a field of kith's, above all not the user.
+func TestExtraCannotSetFields(t *testing.T) {
+	fields, err := newFieldMap(nestedFields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, extra := range map[string]map[string]any{
+		"the user":                   {"metadata": map[string]any{"user_id": "other"}},
+		"the user's object":          {"metadata": "text"},
+		"an absent field":            {"labels": []any{"x"}},
+		"an absent nested field":     {"metadata": map[string]any{"times": map[string]any{"memory": "2026-01-01"}}},
+		"the reserved field":         {"kith_id": "x"},
+		"of another type":            {"k": 1},
+		"NaN":                        {"k": math.NaN()},
+		"not UTF-8":                  {"k": "a\xff"},
+		"a key that is not UTF-8":    {"k\xff": 1.0},
+		"deeper than is read back":   {"k": nested(40)},
+		"nested in a list, and wide": {"k": []any{map[string]any{"c": make(chan int)}}},
+	} {
+		p := vdb.Point{Space: space(t, "u"), ID: "x", Vector: []float32{1, 0}, Payload: vdb.Payload{Extra: extra}}
+		if out, err := fields.encodePayload(p); !errors.Is(err, vdb.ErrBadPoint) {
+			t.Errorf("%s: got %v, %v; want ErrBadPoint", name, out, err)
+		}
+	}
+	extra := map[string]any{"metadata": map[string]any{"lang": "en", "times": map[string]any{"seen": "x"}}, "k": nested(20)}
+	p := vdb.Point{Space: space(t, "u"), ID: "x", Payload: vdb.Payload{Extra: extra, MemoryAt: time.Unix(0, 0), AgentID: "a"}}
+	out, err := fields.encodePayload(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fields.decodePayload(decodeObject(out)).Extra
+	delete(got["metadata"].(map[string]any), "user_id") // not a field of the payload but of the point
+	if diff := cmp.Diff(extra, got); diff != "" {
+		t.Errorf("beside the fields (-want +got):\n%s", diff)
+	}
+	late := vdb.Point{Space: space(t, "u"), ID: "x", Payload: vdb.Payload{MemoryAt: time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)}}
+	if _, err := fields.encodePayload(late); !errors.Is(err, vdb.ErrBadPoint) || !strings.Contains(err.Error(), "memory_at: year 10000") {
+		t.Errorf("year 10000: got %v", err)
+	}
+}
+
+func nested(depth int) any {
+	var v any = "leaf"
+	for range depth {
+		v = map[string]any{"k": v}
+	}
+	return v
+}
+
+func TestDecodeVector(t *testing.T) {
+	dense := func(data ...float32) *pb.VectorOutput {
+		return &pb.VectorOutput{Vector: &pb.VectorOutput_Dense{Dense: &pb.DenseVector{Data: data}}}
+	}
+	flat := &pb.VectorOutput{Data: []float32{1, 2}}                                                         //nolint:staticcheck // as older servers answer
+	flatSparse := &pb.VectorOutput{Data: []float32{1, 2}, Indices: &pb.SparseIndices{Data: []uint32{0, 1}}} //nolint:staticcheck // as older servers answer
+	unnamed := func(v *pb.VectorOutput) *pb.VectorsOutput {
+		return &pb.VectorsOutput{VectorsOptions: &pb.VectorsOutput_Vector{Vector: v}}
+	}
+	named := func(m map[string]*pb.VectorOutput) *pb.VectorsOutput {
+		return &pb.VectorsOutput{VectorsOptions: &pb.VectorsOutput_Vectors{Vectors: &pb.NamedVectorsOutput{Vectors: m}}}
+	}
+	for name, tc := range map[string]struct {
+		out  *pb.VectorsOutput
+		name string
+		ok   bool
+	}{
+		"unnamed":              {unnamed(dense(1, 2)), "", true},
+		"unnamed among named":  {named(map[string]*pb.VectorOutput{"": dense(1, 2), "x": dense(9)}), "", true},
+		"named":                {named(map[string]*pb.VectorOutput{"x": dense(9, 9), "d": dense(1, 2)}), "d", true},
+		"flat":                 {unnamed(flat), "", true},
+		"another name":         {named(map[string]*pb.VectorOutput{"x": dense(1, 2)}), "d", false},
+		"unnamed, wants named": {unnamed(dense(1, 2)), "d", false},
+		"too long":             {unnamed(dense(1, 2, 3)), "", false},
+		"flat sparse":          {unnamed(flatSparse), "", false}, // of the right length, but not a dense vector
+		"none":                 {nil, "", false},
+	} {
+		got, err := decodeVector(tc.out, tc.name, 2)
+		if (err == nil) != tc.ok || tc.ok && !cmp.Equal(got, []float32{1, 2}) {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
+}
+
+func TestUnit(t *testing.T) {
+	for name, tc := range map[string]struct{ v, want []float32 }{
+		"3 4 5": {[]float32{3, 4}, []float32{0.6, 0.8}},
+		"huge":  {[]float32{3e38, 0}, []float32{1, 0}},
+		"tiny":  {[]float32{0, -1e-45}, []float32{0, -1}},
+	} {
+		given := append([]float32(nil), tc.v...)
+		if diff := cmp.Diff(tc.want, unit(given)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if !cmp.Equal(given, tc.v) {
+			t.Errorf("%s: the argument was changed", name)
+		}
+	}
+}
