@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/kithgraph/kith/internal/config"
+)
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // the command ran and did not succeed
+	exitUsage  = 2 // the command line, the environment or the configuration file is wrong
+)
+
+// app is the command line.
+type app struct {
+	config.Config
+
+	Serve   serveCmd   `cmd:"" help:"Project events and answer searches until stopped."`
+	Demo    demoCmd    `cmd:"" help:"Project the sample and print plain and graph ranking side by side."`
+	Publish publishCmd `cmd:"" help:"Publish events from a JSON lines file, and store points."`
+	Search  searchCmd  `cmd:"" help:"Search a user's memory."`
+	Stats   statsCmd   `cmd:"" help:"Count what the graph and the vector store hold."`
+	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`
+	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// env is what a command runs in.
+type env struct {
+	ctx    context.Context
+	cfg    config.Config
+	stdout io.Writer
+	log    *slog.Logger
+	kong   *kong.Context
+}
+
+func (e *env) printf(format string, args ...any) { fmt.Fprintf(e.stdout, format, args...) }
+
+// run parses and runs one command line and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var a app
+	exited := -1
+	parser, err := kong.New(&a,
+		kong.Name("kith"),
+		kong.Description("A graph of memory facts beside a vector store: it projects write events and ranks what similarity found."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exited = code }),
+		kong.ExplicitGroups(groups()),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "kith:", err)
+		return exitUsage
+	}
+	if path := configFile(args); path != "" {
+		resolver, err := config.FileResolver(path)
+		if err != nil {
+			fmt.Fprintln(stderr, "kith:", err)
+			return exitUsage
+		}
+		parser.Exit = func(code int) { exited = code }
+		if err := kong.Resolvers(resolver).Apply(parser); err != nil {
+			fmt.Fprintln(stderr, "kith:", err)
+			return exitUsage
+		}
+	}
+	parsed, err := parser.Parse(args)
+	if exited >= 0 { // --help has printed
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "kith:", err)
+		return exitUsage
+	}
+	e := &env{ctx: ctx, cfg: a.Config, stdout: stdout, log: logger(a.Config, stderr), kong: parsed}
+	err = parsed.Run(e)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &usage):
+		fmt.Fprintln(stderr, "kith:", err)
+		return exitUsage
+	default:
+		fmt.Fprintln(stderr, "kith:", err)
+		return exitFailed
+	}
+}
+
+// usageError is a mistake of whoever gave the command or the configuration.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// configFile finds the configuration file before the command line is parsed, since the file takes part in parsing.
+func configFile(args []string) string {
+	for i, arg := range args {
+		if path, ok := strings.CutPrefix(arg, "--config="); ok {
+			return path
+		}
+		if arg == "--config" && i+1 < len(args) {
+			return args[i+1]
+		}
+		if arg == "--" {
+			break
+		}
+	}
+	return os.Getenv("KITH_CONFIG")
+}
+
+func groups() []kong.Group {
+	return []kong.Group{
+		{Key: "memory", Title: "Whether the graph is used:"},
+		{Key: "events", Title: "Events:"},
+		{Key: "vectors", Title: "Vectors:"},
+		{Key: "graph", Title: "Graph:"},
+		{Key: "ranking", Title: "Ranking:"},
+		{Key: "service", Title: "Service:"},
+	}
+}
+
+func logger(cfg config.Config, w io.Writer) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cfg.LogLevel)); err != nil {
+		level = slog.LevelInfo // the enum of the flag leaves nothing else
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if cfg.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/kithgraph/kith/internal/server"
+)
+
+// client speaks kith's HTTP API: to the running service of the data directory, or, when none runs, to one opened in
+// this process for the one command.
+type client struct {
+	base  string
+	http  *http.Client
+	via   string // for the user: whom it asked
+	close func() error
+}
+
+// newClient finds the running service, or opens the stores.
+func (e *env) newClient() (*client, error) {
+	running, ok, err := e.running()
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return &client{
+			base: running.HTTP, http: &http.Client{}, close: func() error { return nil },
+			via: fmt.Sprintf("the service at %s (pid %d)", running.HTTP, running.PID),
+		}, nil
+	}
+	s, err := open(e)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(e.ctx)
+	loaded := make(chan struct{})
+	go func() { defer close(loaded); s.load(ctx) }()
+	waitFirstLoad(e.ctx, s, loaded)
+	return &client{
+		base: "http://kith", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
+		via: "the files in " + e.cfg.DataDir + ", since no service runs",
+		close: func() error {
+			cancel()
+			<-loaded
+			return s.closeStores()
+		},
+	}, nil
+}
+
+// waitFirstLoad waits until the graph is loaded or has failed to for the first time.
+func waitFirstLoad(ctx context.Context, s *service, loaded <-chan struct{}) {
+	if s.graph == nil {
+		return
+	}
+	select {
+	case <-s.graph.Loaded():
+	case <-s.graph.Failed():
+	case <-loaded:
+	case <-ctx.Done():
+	}
+}
+
+// running returns the service of the data directory if it answers.
+func (e *env) running() (runFile, bool, error) {
+	r, ok, err := readRunFile(e.cfg.DataDir)
+	if err != nil || !ok {
+		return runFile{}, false, err
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.HTTP+"/livez", nil)
+	if err != nil {
+		return runFile{}, false, fmt.Errorf("service file %s: %w", runFilePath(e.cfg.DataDir), err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return runFile{}, false, e.ctx.Err() // killed before it could remove its file
+	}
+	defer resp.Body.Close()
+	return r, resp.StatusCode == http.StatusOK, nil
+}
+
+func (c *client) search(ctx context.Context, req server.SearchRequest) (server.SearchResponse, error) {
+	var out server.SearchResponse
+	return out, c.call(ctx, http.MethodPost, "/v1/search", req, &out)
+}
+
+func (c *client) stats(ctx context.Context) (server.Stats, error) {
+	var out server.Stats
+	return out, c.call(ctx, http.MethodGet, "/v1/stats", nil, &out)
+}
+
+func (c *client) health(ctx context.Context) (server.Health, error) {
+	var out server.Health
+	return out, c.call(ctx, http.MethodGet, "/readyz", nil, &out)
+}
+
+func (c *client) digest(ctx context.Context, user string) (string, error) {
+	path := "/v1/digest"
+	if user != "" {
+		path += "?" + url.Values{"user_id": {user}}.Encode()
+	}
+	var out struct{ Digest string }
+	return out.Digest, c.call(ctx, http.MethodGet, path, nil, &out)
+}
+
+func (c *client) call(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("encode request: %w", err)
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return fmt.Errorf("ask kith: %w", err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("ask kith: %w", err)
+	}
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	if resp.StatusCode >= 300 {
+		return apiError(resp.StatusCode, data)
+	}
+	if err := json.Unmarshal(data, out); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// apiError makes an error of a problem document: what the service said, field by field.
+func apiError(status int, data []byte) error {
+	var problem struct {
+		Detail string
+		Errors []struct {
+			Message, Location string
+		}
+	}
+	if json.Unmarshal(data, &problem) != nil || problem.Detail == "" {
+		return fmt.Errorf("%s: %s", http.StatusText(status), strings.TrimSpace(string(data)))
+	}
+	texts := []string{problem.Detail}
+	for _, e := range problem.Errors {
+		texts = append(texts, strings.TrimPrefix(e.Location, "body.")+": "+e.Message)
+	}
+	return errors.New(strings.Join(texts, "; "))
+}
+
+// handlerTransport sends requests to a handler in this process.
+type handlerTransport struct{ handler http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (t handlerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	w := &recorder{header: http.Header{}, status: http.StatusOK}
+	t.handler.ServeHTTP(w, req)
+	return &http.Response{
+		StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: req,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}, nil
+}
+
+type recorder struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+func (r *recorder) WriteHeader(status int)      { r.status = status }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/internal/config"
+	"github.com/kithgraph/kith/projector"
+)
+
+type configCmd struct{}
+
+// Run prints every setting with its value, secrets masked, and which rule gave it.
+func (configCmd) Run(e *env) error {
+	sw := e.cfg.Memory.Resolve()
+	inForce, err := e.inForce(sw)
+	if err != nil {
+		return err
+	}
+	table := tablewriter.NewWriter(e.stdout)
+	table.Header("setting", "environment", "value", "from")
+	for _, s := range config.Effective(e.kong) {
+		from := s.Source
+		if v, ok := inForce[s.Flag]; ok && s.Value == "" {
+			s.Value, from = v.text, v.rule
+		}
+		if err := table.Append(s.Flag, s.Env, s.Value, from); err != nil {
+			return fmt.Errorf("print configuration: %w", err)
+		}
+	}
+	if err := table.Render(); err != nil {
+		return fmt.Errorf("print configuration: %w", err)
+	}
+	e.printf("\nevents are projected: %v (%s)\nsearches are reranked: %v (%s)\n", sw.Write, sw.WriteRule, sw.Rerank, sw.RerankRule)
+	for _, w := range sw.Warnings {
+		e.printf("warning: %s\n", w)
+	}
+	return nil
+}
+
+// value is a setting in force that nobody set, and the rule that gave it.
+type value struct{ text, rule string }
+
+// inForce returns the values of the optional settings that have no default of their own.
+func (e *env) inForce(sw config.Switches) (map[string]value, error) {
+	s, err := rerankSettings(e.cfg.Rerank)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	budget, err := graphBudget(e.cfg.Rerank)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	profile := "profile " + e.cfg.Rerank.Profile
+	var excluded []string
+	for _, t := range s.SupportExclude {
+		excluded = append(excluded, t.String())
+	}
+	var priors []string
+	for _, t := range graphstore.RelationTypes() {
+		if p, ok := s.Priors[t]; ok {
+			priors = append(priors, fmt.Sprintf("%s=%v", t, p))
+		}
+	}
+	out := map[string]value{
+		"graph-write":               {fmt.Sprint(sw.Write), sw.WriteRule},
+		"graph-rerank-enabled":      {fmt.Sprint(sw.Rerank), sw.RerankRule},
+		"graph-co-occurs-max-batch": {fmt.Sprint(projector.DefaultMaxCoOccurs), "default"},
+		"graph-edge-min-score":      {fmt.Sprint(projector.DefaultEdgeMinScore), "default"},
+		"graph-support-exclude":     {strings.Join(excluded, ","), profile},
+		"graph-priors":              {strings.Join(priors, ","), profile},
+		"graph-owners":              {strings.Join(s.Owners, ","), profile},
+		"graph-budget-ms":           {fmt.Sprint(budget.Milliseconds()), "default"},
+		"episode-recall-enabled":    {fmt.Sprint(s.EpisodeRecall), profile},
+	}
+	for flag, v := range map[string]any{
+		"graph-cal-lo": s.CalLo, "graph-cal-hi": s.CalHi, "graph-propagate-beta": s.Beta, "graph-propagate-iters": s.Iterations,
+		"graph-support-cap": s.SupportCap, "graph-sender-floor": s.SenderFloor, "graph-wmax": s.WeightMax,
+		"graph-hub-cap": s.HubCap, "episode-recall-weight": s.EpisodeWeight,
+	} {
+		out[flag] = value{fmt.Sprint(v), profile}
+	}
+	return out, nil
+}

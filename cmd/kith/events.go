@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/kithgraph/kith/internal/natsserver"
+	"github.com/kithgraph/kith/projector"
+	"github.com/kithgraph/kith/projector/feed"
+)
+
+// connect starts the embedded NATS server if there is no other, and connects to it. An external server that is down is
+// no error: the connection comes up when it does. The embedded server runs even when nothing is projected, so that
+// producers can go on publishing.
+func (s *service) connect(ctx context.Context) error {
+	url := s.e.cfg.NATS.URL
+	connection := feed.ConnectConfig{Logger: s.e.log}
+	if url == "" {
+		var err error
+		if s.nats, err = startNATS(s.e, s.e.cfg.NATS.Listen); err != nil {
+			return err
+		}
+		connection.InProcess = s.nats
+	}
+	var err error
+	if s.conn, err = feed.Connect(ctx, url, connection); err != nil {
+		return &usageError{err}
+	}
+	if s.js, err = jetstream.New(s.conn); err != nil {
+		return fmt.Errorf("open JetStream: %w", err)
+	}
+	if !s.sw.Write {
+		return nil
+	}
+	plan, err := s.e.projector()
+	if err != nil {
+		return &usageError{err}
+	}
+	s.feed, err = feed.New(s.js, plan, s.graph, s.e.feedConfig())
+	if err != nil {
+		return &usageError{err}
+	}
+	return nil
+}
+
+func startNATS(e *env, listen string) (*natsserver.Server, error) {
+	srv, err := natsserver.Start(natsserver.Config{
+		Dir: natsDir(e.cfg), Listen: listen, SyncAlways: e.cfg.NATS.SyncAlways, Logger: e.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start embedded NATS server (KITH_NATS_LISTEN): %w", err)
+	}
+	return srv, nil
+}
+
+func (e *env) streamsConfig() feed.StreamsConfig {
+	return feed.StreamsConfig{MaxAge: e.cfg.NATS.MaxAge, MaxBytes: e.cfg.NATS.MaxBytes}
+}
+
+func (e *env) feedConfig() feed.Config {
+	return feed.Config{
+		Streams:      e.streamsConfig(),
+		BatchSize:    e.cfg.NATS.BatchEvents,
+		BatchWait:    e.cfg.NATS.BatchTick,
+		DrainTimeout: e.cfg.Serve.DrainTimeout,
+		Logger:       e.log,
+	}
+}
+
+// projector returns the projector with the operator's overrides.
+func (e *env) projector() (*projector.Projector, error) {
+	var cfg projector.Config
+	override(&cfg.MaxCoOccurs, e.cfg.Project.CoOccursMaxBatch)
+	override(&cfg.EdgeMinScore, e.cfg.Project.EdgeMinScore)
+	return projector.New(cfg)
+}
+
+// project takes events until ctx ends. If the feed gives up by itself, searches go on and the service says why.
+func (s *service) project(ctx context.Context) {
+	if s.feed == nil {
+		return
+	}
+	if err := s.feed.Run(ctx); err != nil {
+		s.ended.Store(&err)
+		s.e.log.Error("projection ended; searches go on", "err", err)
+	}
+}
+
+func (s *service) disconnect() error {
+	if s.conn != nil {
+		s.conn.Close()
+	}
+	if s.nats != nil {
+		return s.nats.Shutdown()
+	}
+	return nil
+}

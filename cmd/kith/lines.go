@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxLine bounds a line of a JSON lines file: the largest event with room for a vector in text.
+const maxLine = 8 << 20
+
+// eachLine calls f with the number (from 1) and text of every line that is not blank. The text is only good during the
+// call. A file named "-" is standard input. An error of f ends the reading.
+func eachLine(path string, f func(n int, line []byte) error) (err error) {
+	var r io.Reader = os.Stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return &usageError{fmt.Errorf("open file: %w", err)}
+		}
+		defer file.Close()
+		r = file
+	}
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := f(n, lines.Bytes()); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s after line %d: %w", path, n, err)
+	}
+	return nil
+}

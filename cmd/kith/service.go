@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/sourcegraph/conc"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/live"
+	"github.com/kithgraph/kith/internal/config"
+	"github.com/kithgraph/kith/internal/natsserver"
+	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/projector/feed"
+	"github.com/kithgraph/kith/reader"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// service is kith at work: the stores, the live graph, the reader and its HTTP handler, and, while events are taken, the
+// feed. Data flows feed -> live graph -> store on one side and vectors + live graph -> reader -> HTTP on the other.
+type service struct {
+	e  *env
+	sw config.Switches
+
+	vectors vdb.Store
+	store   graphstore.Store // nil when the graph is off
+	graph   *live.Graph      // nil when the graph is off
+	reader  *reader.Reader
+	http    *server.Server
+
+	nats  *natsserver.Server // nil with an external server, or without events
+	conn  *nats.Conn
+	js    jetstream.JetStream
+	feed  *feed.Feed
+	ended atomic.Pointer[error] // why the feed stopped by itself
+
+	listener net.Listener
+
+	work     conc.WaitGroup
+	stopWork context.CancelFunc
+}
+
+// open opens the stores and builds the reading side; nothing runs yet.
+func open(e *env) (*service, error) {
+	s := &service{e: e, sw: e.cfg.Memory.Resolve()}
+	for _, w := range s.sw.Warnings {
+		e.log.Warn(w)
+	}
+	if err := s.openStores(); err != nil {
+		return nil, errors.Join(err, s.closeStores())
+	}
+	s.http = server.New(s.reader, s, server.Config{Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Logger: e.log})
+	return s, nil
+}
+
+func (s *service) openStores() error {
+	cfg, err := s.e.readerConfig(s.sw)
+	if err != nil {
+		return err
+	}
+	if s.vectors, err = s.e.openVectors(); err != nil {
+		return err
+	}
+	var view reader.Graph
+	if s.sw.Write || s.sw.Rerank {
+		if s.store, err = s.e.openGraph(); err != nil {
+			return err
+		}
+		s.graph = live.New(s.store, live.Config{Logger: s.e.log})
+		view = s.graph
+	}
+	s.reader, err = reader.New(s.vectors, view, cfg)
+	return err
+}
+
+func (s *service) closeStores() error {
+	var errs []error
+	if s.reader != nil {
+		s.reader.Close()
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
+	}
+	if s.vectors != nil {
+		errs = append(errs, s.vectors.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// load reads the graph into memory, trying again until it can or ctx ends. Searches are answered meanwhile.
+func (s *service) load(ctx context.Context) {
+	if s.graph == nil {
+		return
+	}
+	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
+		err := s.graph.Load(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		s.e.log.Error("graph cannot be loaded; searches keep the vector order", "err", err, "retry_in", wait)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// start listens on addr, takes events, and loads the graph in the background. The caller calls stop, also after an error.
+func (s *service) start(addr string) error {
+	var ctx context.Context
+	ctx, s.stopWork = context.WithCancel(context.WithoutCancel(s.e.ctx))
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return &usageError{fmt.Errorf("listen for HTTP on %s (KITH_LISTEN): %w", addr, err)}
+	}
+	s.listener = listener
+	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.announce(); err != nil {
+		return err
+	}
+	s.work.Go(func() { s.load(ctx) })
+	s.work.Go(func() {
+		if err := s.http.Serve(ctx, listener, s.e.cfg.Serve.DrainTimeout); err != nil {
+			s.e.log.Error("HTTP server ended", "err", err)
+		}
+	})
+	s.work.Go(func() { s.project(ctx) })
+	return nil
+}
+
+// announce leaves the file that tells other commands where the service is.
+func (s *service) announce() error {
+	if err := os.MkdirAll(s.e.cfg.DataDir, 0o700); err != nil {
+		return fmt.Errorf("create data directory: %w", err)
+	}
+	r := runFile{PID: os.Getpid(), HTTP: "http://" + s.listener.Addr().String(), Started: time.Now().UTC()}
+	if s.nats != nil {
+		r.NATS = s.nats.ClientURL()
+	}
+	return r.write(s.e.cfg.DataDir)
+}
+
+// stop ends the work, in the order in which it depends on itself, and closes everything. It is safe after a failed
+// start.
+func (s *service) stop() error {
+	if s.stopWork != nil {
+		s.stopWork()
+	}
+	s.work.Wait() // the feed commits and acknowledges what it has in hand, HTTP finishes what is in flight
+	var errs []error
+	if s.listener != nil {
+		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+		if r, ok, _ := readRunFile(s.e.cfg.DataDir); ok && r.PID == os.Getpid() {
+			errs = append(errs, os.Remove(runFilePath(s.e.cfg.DataDir)))
+		}
+	}
+	errs = append(errs, s.disconnect(), s.closeStores())
+	return errors.Join(errs...)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/kithgraph/kith/internal/server"
+)
+
+type statsCmd struct {
+	JSON bool `help:"Print JSON."`
+}
+
+// Run prints what the graph, the vector store and the feed hold.
+func (c statsCmd) Run(e *env) (err error) {
+	cl, err := e.newClient()
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, cl.close()) }()
+	st, err := cl.stats(e.ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		enc := json.NewEncoder(e.stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(st)
+	}
+	h, err := cl.health(e.ctx)
+	if err != nil {
+		return err
+	}
+	e.printf("asked %s\n\n", cl.via)
+	printStats(e, st, h)
+	return nil
+}
+
+func printStats(e *env, st server.Stats, h server.Health) {
+	g := st.Graph
+	e.printf("graph    %d users, %d facts (%d present), %d entities, %d topics, %d edges, %s on disk\n", g.Users, g.Facts, g.Present, g.Entities, g.Topics, g.Edges, bytesText(g.Bytes))
+	v := st.Vector
+	if v.Error != "" {
+		e.printf("vectors  %s: %s\n", v.Driver, v.Error)
+	} else {
+		e.printf("vectors  %s, %d points of dimension %d\n", v.Driver, v.Points, v.Dimension)
+	}
+	if h.Projecting {
+		f := st.Feed
+		e.printf("events   up to stream sequence %d; since start %d applied in %d commits (%d without effect, %d of deferred types), %d redelivered, %d returned\n",
+			h.AppliedSeq, f.Applied, f.Commits, f.Unchanged, f.Deferred, f.Redelivered, f.Returned)
+		e.printf("         %d events and %d facts dead-lettered, %d pending\n", f.Dead, f.DeadFacts, f.Pending)
+	}
+	for _, d := range h.Degraded {
+		e.printf("degraded %s\n", d)
+	}
+}
+
+func bytesText(n int64) string {
+	const unit = 1024
+	if n < unit {
+		return fmt.Sprintf("%d B", n)
+	}
+	v, exp := float64(n)/unit, 0
+	for ; v >= unit; v /= unit {
+		exp++
+	}
+	return fmt.Sprintf("%.1f %ciB", v, "KMGTP"[exp])
+}
+
+// firstError returns the first error that is one.
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
