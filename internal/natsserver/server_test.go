@@ -174,7 +174,7 @@ func TestListenAddresses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer s.Shutdown()
+			defer func() { _ = s.Shutdown() }()
 			if !strings.HasPrefix(s.ClientURL(), "nats://"+wantHost+":") {
 				t.Errorf("client URL %s", s.ClientURL())
 			}

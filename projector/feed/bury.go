@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kithgraph/kith/projector"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -27,38 +26,47 @@ func (f *Feed) deadEvent(d *delivery, reason Reason, cause error) DeadLetter {
 	}
 }
 
-// deadFact returns the dead letter of one fact of an event.
-func (f *Feed) deadFact(d *delivery, r projector.Rejected) (DeadLetter, error) {
-	letter := f.deadEvent(d, ReasonBadFact, r.Err)
-	letter.FactIndex, letter.FactID = r.Index, r.FactID
-	var err error
-	letter.Payload, err = singleFact(d.msg.Data(), r.Index)
-	return letter, err
-}
-
 // buryFacts stores the dead letters of an event's bad facts; what has been stored by an earlier delivery is recognised by
 // the server.
 func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
+	if len(d.rejected) == 0 {
+		return nil
+	}
+	loose := readLoosely(d.msg.Data())
+	subject := loose.deadSubject(d.msg.Subject())
+	facts, err := loose.facts()
+	if err != nil {
+		return err
+	}
 	for _, r := range d.rejected {
-		letter, err := f.deadFact(d, r)
-		if err != nil {
+		letter := f.deadEvent(d, ReasonBadFact, r.Err)
+		letter.FactIndex, letter.FactID = r.Index, r.FactID
+		if letter.Payload, err = loose.with(facts[r.Index]); err != nil {
 			return err
 		}
-		if err := f.bury(ctx, letter); err != nil {
+		if err := f.bury(ctx, subject, letter); err != nil {
 			return err
 		}
 	}
-	if n := len(d.rejected); n > 0 {
-		f.counters.deadFacts.Add(uint64(n))
-		f.log.Warn("bad facts dead-lettered, the others applied", "event", d.event.ID, "sequence", d.seq, "facts", n, "first", d.rejected[0].Err)
+	f.counters.deadFacts.Add(uint64(len(d.rejected)))
+	f.log.Warn("bad facts dead-lettered, the others applied", "event", d.event.ID, "sequence", d.seq, "facts", len(d.rejected),
+		"first", d.rejected[0].Err)
+	return nil
+}
+
+// buryEvent stores the dead letter of a whole event.
+func (f *Feed) buryEvent(ctx context.Context, d *delivery, reason Reason, cause error) error {
+	subject := readLoosely(d.msg.Data()).deadSubject(d.msg.Subject())
+	if err := f.bury(ctx, subject, f.deadEvent(d, reason, cause)); err != nil {
+		return err
 	}
+	f.log.Warn("event dead-lettered", "reason", reason, "event", d.event.ID, "sequence", d.seq, "err", cause)
 	return nil
 }
 
 // bury publishes a dead letter and waits until it is stored. A letter that is too large beside its headers goes without
 // the original's headers, and then without its payload, which stays in the event stream.
-func (f *Feed) bury(ctx context.Context, letter DeadLetter) error {
-	subject := deadSubject(letter.Subject, letter.Payload)
+func (f *Feed) bury(ctx context.Context, subject string, letter DeadLetter) error {
 	err := f.publishDead(ctx, subject, letter)
 	if tooLarge(err) {
 		letter.Header = nil
@@ -72,15 +80,6 @@ func (f *Feed) bury(ctx context.Context, letter DeadLetter) error {
 		return fmt.Errorf("store dead letter %s: %w", letter.MessageID(), err)
 	}
 	f.cfg.Hooks.Dead(letter)
-	return nil
-}
-
-// buryEvent stores the dead letter of a whole event.
-func (f *Feed) buryEvent(ctx context.Context, d *delivery, reason Reason, cause error) error {
-	if err := f.bury(ctx, f.deadEvent(d, reason, cause)); err != nil {
-		return err
-	}
-	f.log.Warn("event dead-lettered", "reason", reason, "event", d.event.ID, "sequence", d.seq, "err", cause)
 	return nil
 }
 

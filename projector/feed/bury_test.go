@@ -180,7 +180,7 @@ func TestDeadLettersWaitForTheirStream(t *testing.T) {
 	blocker := jetstream.StreamConfig{Name: "BLOCKER", Subjects: []string{"memory.dead.>"}}
 	f := newFeed(t, js, g, fastConfig())
 	r := run(t, f)
-	r.applied(t) // attached: made the dead-letter stream again
+	r.attached(t) // made the dead-letter stream again
 	if err := js.DeleteStream(ctx, DeadStream); err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestDeadLettersWaitForTheirStream(t *testing.T) {
 func TestBadFactsWaitForTheirStreamToo(t *testing.T) {
 	ctx, js, g := testContext(t), newJS(t), newGraph(t)
 	f := run(t, newFeed(t, js, g, fastConfig()))
-	f.applied(t)
+	f.attached(t)
 	if err := js.DeleteStream(ctx, DeadStream); err != nil {
 		t.Fatal(err)
 	}
@@ -294,10 +294,15 @@ func TestHostileMembersOfADeadEvent(t *testing.T) {
 	fact := `{"id":"f","op":"melt"}`
 	payload := []byte(`{"DATA":{"user_id":"eve","facts":[]},"data":{"user_id":"ada","USER_ID":"eve","Facts":[],"facts":[` + fact + `]},` +
 		`"id":"e","ID":"x","specversion":"1.0","type":"memory.facts.written.v1","FACTS":[]}`)
-	if got, want := deadSubject("memory.events.x", payload), "memory.dead."+tokenA+".facts.written.v1"; got != want {
+	e := readLoosely(payload)
+	if got, want := e.deadSubject("memory.events.x"), "memory.dead."+tokenA+".facts.written.v1"; got != want {
 		t.Errorf("subject %s, want %s", got, want)
 	}
-	single, err := singleFact(payload, 0)
+	facts, err := e.facts()
+	if err != nil || len(facts) != 1 {
+		t.Fatalf("%d facts, %v", len(facts), err)
+	}
+	single, err := e.with(facts[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +310,21 @@ func TestHostileMembersOfADeadEvent(t *testing.T) {
 	if string(single) != want {
 		t.Errorf("event of the one fact %s, want %s", single, want)
 	}
-	if _, err := singleFact(payload, 1); err == nil {
-		t.Error("no error for a fact that is not there")
+}
+
+func TestManyBadFacts(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	facts := make([]any, 1000)
+	for i := range facts {
+		facts[i] = map[string]any{"id": fmt.Sprint("f", i), "op": "melt", "version": 1, "content": strings.Repeat("x", 900)}
+	}
+	f := run(t, newFeed(t, js, g, fastConfig()))
+	publish(t, js, event("e", "memory.facts.written.v1", map[string]any{"user_id": userA, "facts": facts}))
+	f.applied(t)
+	if letters := deadLetters(t, js); len(letters) != 1000 || letters[999].FactIndex != 999 {
+		t.Errorf("%d dead letters, want one for each of 1000 facts", len(letters))
+	}
+	if s := f.Status(); s.Redelivered != 0 {
+		t.Errorf("status %+v: want the event delivered once", s)
 	}
 }

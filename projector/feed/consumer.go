@@ -36,9 +36,11 @@ func (f *Feed) attached(ctx context.Context) (jetstream.Consumer, error) {
 	if err := f.awaitConnection(ctx); err != nil {
 		return nil, err
 	}
-	consumer, err := f.attach(ctx)
+	asking, cancel := f.whileConnected(ctx)
+	defer cancel()
+	consumer, err := f.attach(asking)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, context.Cause(asking))
 	}
 	f.loop.consumer = consumer
 	f.health.attach(true)
@@ -64,6 +66,31 @@ func (f *Feed) awaitConnection(ctx context.Context) error {
 	return nil
 }
 
+// whileConnected returns a context that ends when the connection is lost: a question that was on its way then is never
+// answered. The caller cancels it.
+func (f *Feed) whileConnected(ctx context.Context) (context.Context, func()) {
+	nc := f.js.Conn()
+	lost := nc.StatusChanged(nats.DISCONNECTED, nats.RECONNECTING, nats.CLOSED)
+	asking, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		select {
+		case <-lost:
+			cancel(errLost)
+		case <-asking.Done():
+		}
+	}()
+	if !nc.IsConnected() {
+		cancel(errLost)
+	}
+	return asking, func() {
+		cancel(nil)
+		<-ended
+		nc.RemoveStatusListener(lost)
+	}
+}
+
 func (f *Feed) waitingForServer() {
 	err := errors.New("NATS does not answer")
 	if last := f.js.Conn().LastError(); last != nil {
@@ -75,7 +102,7 @@ func (f *Feed) waitingForServer() {
 // attach makes sure of the streams and of the consumer. One that somebody deleted is made anew and delivers all that the
 // stream retains: the graph already knows most of it, which costs time and changes nothing.
 func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
-	if err := EnsureStreams(ctx, f.js, f.cfg.Streams); err != nil {
+	if err := f.ensureStreams(ctx); err != nil {
 		return nil, err
 	}
 	stream, err := f.js.Stream(ctx, EventStream)
@@ -94,6 +121,22 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	f.progress.attach(stream.CachedInfo().Created, info)
 	f.health.observe(info)
 	return consumer, nil
+}
+
+// ensureStreams is EnsureStreams, but goes on without a stream for dead letters if that cannot be had: bad events then
+// stay in the queue, and the good ones need not wait for somebody to mend it.
+func (f *Feed) ensureStreams(ctx context.Context) error {
+	cfg := f.cfg.Streams
+	if err := ensureStream(ctx, f.js, cfg.events(), cfg.MaxEventBytes); err != nil {
+		return err
+	}
+	err := ensureStream(ctx, f.js, cfg.dead(), cfg.MaxEventBytes)
+	var unfit *StreamMismatchError
+	if err == nil || errors.As(err, &unfit) || ctx.Err() != nil {
+		return err
+	}
+	f.health.noted(err)
+	return nil
 }
 
 // ensureConsumer leaves a consumer that is as it should be alone: an update would also end a pause by its operator.

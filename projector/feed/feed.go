@@ -103,10 +103,13 @@ func (f *Feed) workContext(ctx context.Context) (context.Context, func()) {
 func (f *Feed) cycle(ctx, work context.Context) error {
 	for ctx.Err() == nil {
 		err := f.once(ctx, work)
+		if err == nil {
+			f.recovered()
+		}
+		f.report()
 		var unfit *StreamMismatchError
 		switch {
 		case err == nil:
-			f.recovered()
 			continue
 		case ctx.Err() != nil:
 			return stopError(work, err)

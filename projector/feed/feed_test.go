@@ -29,7 +29,7 @@ func TestBacklogIsCommittedInFullBatches(t *testing.T) {
 	js, g := newJS(t), newGraph(t)
 	publish(t, js, numbered("ada", 300)...)
 	cfg := fastConfig()
-	cfg.BatchSize = 100
+	cfg.BatchSize, cfg.BatchWait = 100, time.Second
 	run(t, newFeed(t, js, g, cfg)).applied(t)
 	if got := g.commits(); got != 3 { // 300 events of a backlog in batches of 100
 		t.Errorf("%d transactions, want 3", got)
@@ -45,6 +45,7 @@ func TestBatchIsBoundedByBytes(t *testing.T) {
 	}
 	publish(t, js, events...)
 	cfg := fastConfig()
+	cfg.BatchWait = 300 * time.Millisecond
 	cfg.BatchBytes = 100 << 10 // two events of 40 KiB, and not three
 	f := run(t, newFeed(t, js, g, cfg))
 	f.applied(t)
@@ -70,7 +71,7 @@ func TestLoneEventWaitsNoLongerThanTheBatch(t *testing.T) {
 	cfg := fastConfig()
 	cfg.BatchWait = 20 * time.Millisecond
 	f := run(t, newFeed(t, js, g, cfg))
-	f.applied(t) // attached
+	f.attached(t)
 	start := time.Now()
 	publish(t, js, numbered("ada", 1)...)
 	f.applied(t)

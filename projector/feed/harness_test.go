@@ -205,8 +205,7 @@ type running struct {
 	*Feed
 	cancel context.CancelFunc
 	result chan error
-	once   sync.Once
-	err    error
+	ended  bool
 }
 
 // run runs a feed until the test ends or stops it; it fails the test if Run returns an error.
@@ -215,7 +214,11 @@ func run(t testing.TB, f *Feed) *running {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &running{Feed: f, cancel: cancel, result: make(chan error, 1)}
 	go func() { r.result <- f.Run(ctx) }()
-	t.Cleanup(func() { r.stop(t) })
+	t.Cleanup(func() {
+		if !r.ended {
+			r.stop(t)
+		}
+	})
 	return r
 }
 
@@ -227,12 +230,17 @@ func (r *running) stop(t testing.TB) {
 	}
 }
 
+// end stops the feed and returns what Run returned, once.
 func (r *running) end() error {
-	r.once.Do(func() {
-		r.cancel()
-		r.err = <-r.result
-	})
-	return r.err
+	r.cancel()
+	r.ended = true
+	return <-r.result
+}
+
+// attached waits until the feed has its consumer.
+func (r *running) attached(t testing.TB) {
+	t.Helper()
+	eventually(t, "the feed has its consumer", func() bool { return r.Status().Attached })
 }
 
 // applied waits until everything published so far is settled.

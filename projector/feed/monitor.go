@@ -2,6 +2,7 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,11 +47,14 @@ func (f *Feed) ask(ctx context.Context, doubt bool) error {
 	var last uint64
 	if doubt {
 		var err error
-		if last, err = f.lastSequence(ctx); err != nil {
+		if last, err = f.lastSequence(ctx); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			return err
 		}
 	}
 	info, err := f.env.info(ctx)
+	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
+		f.kickOff("")
+	}
 	if err != nil {
 		return fmt.Errorf("ask for consumer %s: %w", Durable, err)
 	}
@@ -61,12 +65,17 @@ func (f *Feed) ask(ctx context.Context, doubt bool) error {
 	}
 	if reason := f.stalled(info, time.Now()); reason != "" {
 		f.idle.Store(time.Now().UnixNano())
-		select {
-		case f.kick <- reason:
-		default:
-		}
+		f.kickOff(reason)
 	}
 	return nil
+}
+
+// kickOff ends the pull that waits, so that the consumer is taken up again; with a reason, that is counted.
+func (f *Feed) kickOff(reason string) {
+	select {
+	case f.kick <- reason:
+	default:
+	}
 }
 
 // stalled returns why the consumer must be taken up again: the server has messages for the feed, the feed has been waiting

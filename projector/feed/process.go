@@ -12,7 +12,6 @@ import (
 // process projects one batch and settles every message of it. The error is trouble that will pass: the messages it
 // concerns have been given back, and the feed pauses.
 func (f *Feed) process(ctx context.Context, batch []*delivery) error {
-	defer f.report()
 	defer f.keepAlive(batch)()
 	committed := f.counters.commits.Load()
 	var good, suspects []*delivery

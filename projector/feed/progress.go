@@ -61,20 +61,27 @@ func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo)
 	}
 	p.mu.next = info.Delivered.Consumer + 1
 	p.mu.high = max(p.mu.high, info.Delivered.Stream)
-	p.mu.doubt, p.mu.doubted = true, p.mu.high
+	p.doubtLocked(p.mu.high)
 	p.observeLocked(info)
+}
+
+// doubtLocked notes that there are deliveries up to seq that are not known. What is settled is not doubted.
+func (p *progress) doubtLocked(seq uint64) {
+	p.mu.doubt, p.mu.doubted = seq > p.mu.floor, seq
 }
 
 // delivered notes a message that came.
 func (p *progress) delivered(seq jetstream.SequencePair) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.mu.high = max(p.mu.high, seq.Stream)
 	if seq.Consumer != p.mu.next {
-		p.mu.doubt, p.mu.doubted = true, max(p.mu.high, seq.Stream)
+		p.doubtLocked(p.mu.high)
 	}
 	p.mu.next = seq.Consumer + 1
-	p.mu.high = max(p.mu.high, seq.Stream)
-	p.mu.open[seq.Stream] = struct{}{}
+	if seq.Stream > p.mu.floor { // else it is applied and merely not acknowledged
+		p.mu.open[seq.Stream] = struct{}{}
+	}
 }
 
 // settled notes messages that are done with.
@@ -97,9 +104,6 @@ func (p *progress) observe(info *jetstream.ConsumerInfo) {
 
 func (p *progress) observeLocked(info *jetstream.ConsumerInfo) {
 	p.raiseLocked(info.AckFloor.Stream)
-	if p.mu.doubt && info.AckFloor.Stream >= p.mu.doubted {
-		p.mu.doubt = false
-	}
 	p.advanceLocked()
 }
 
@@ -113,6 +117,7 @@ func (p *progress) idle(last uint64) {
 
 func (p *progress) raiseLocked(floor uint64) {
 	p.mu.floor = max(p.mu.floor, floor)
+	p.mu.doubt = p.mu.doubt && p.mu.doubted > p.mu.floor
 	for seq := range p.mu.open {
 		if seq <= p.mu.floor {
 			delete(p.mu.open, seq)

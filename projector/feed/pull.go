@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -60,8 +61,10 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 	case <-lost:
 		ended = errLost
 	case reason := <-f.kick:
-		f.rebuilt(reason)
-		ended = errors.New(reason)
+		if reason != "" {
+			f.rebuilt(reason)
+		}
+		ended = errors.New(cmp.Or(reason, "the consumer is gone"))
 	}
 	cancel()
 	if msg := <-fetched.Messages(); msg != nil { // arrived in the same instant

@@ -72,7 +72,7 @@ func (f *Feed) settle(ctx context.Context, d *delivery, v verdict) {
 	f.cfg.Hooks.Message(f.messageStats(d, v))
 }
 
-// report makes known what has been settled.
+// report makes known what has been settled, after the status knows of it.
 func (f *Feed) report() {
 	f.progress.settled(f.loop.done...)
 	f.loop.done = f.loop.done[:0]

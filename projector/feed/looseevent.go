@@ -13,14 +13,28 @@ import (
 // unknownToken stands where a dead letter's user or type cannot be read. It is no user's token: those have no "w".
 const unknownToken = "unknown"
 
+// looseEvent is what can be read of an event that may break any rule. Maps, since decoding into a struct folds the case
+// of keys and would take USER_ID for user_id.
+type looseEvent struct {
+	attributes map[string]json.RawMessage
+	data       map[string]json.RawMessage
+}
+
+func readLoosely(payload []byte) looseEvent {
+	var e looseEvent
+	_ = json.Unmarshal(payload, &e.attributes) // what is not there is read as nothing
+	_ = json.Unmarshal(e.attributes["data"], &e.data)
+	return e
+}
+
 // deadSubject returns memory.dead.<user token>.<type tail> for the user that the payload names, so that a forgotten user's
 // dead letters can be found; failing that, the one that the subject names.
-func deadSubject(subject string, payload []byte) string {
+func (e looseEvent) deadSubject(subject string) string {
 	user, typ, _ := projector.ParseSubject(subject)
-	if id := looseID(member(member(payload, "data"), "user_id")); id != "" {
+	if id := looseID(e.data["user_id"]); id != "" {
 		user = id
 	}
-	if stated := projector.Type(looseID(member(payload, "type"))); known(stated) {
+	if stated := projector.Type(looseID(e.attributes["type"])); known(stated) {
 		typ = stated
 	}
 	if typ == "" {
@@ -35,15 +49,6 @@ func deadSubject(subject string, payload []byte) string {
 func known(typ projector.Type) bool {
 	_, _, ok := projector.ParseSubject(projector.Subject("u", typ))
 	return ok
-}
-
-// member returns the value of a key in a JSON object, or nil; unlike decoding into a struct it does not fold case.
-func member(object []byte, key string) json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(object, &members) != nil {
-		return nil
-	}
-	return members[key]
 }
 
 // looseID returns the id that a JSON string or integer states, or "".
@@ -61,20 +66,21 @@ func looseID(raw json.RawMessage) string {
 	return text
 }
 
-// singleFact returns an event like payload, of the same id, user and batch, that holds one of its facts alone.
-func singleFact(payload []byte, index int) ([]byte, error) {
-	data := member(payload, "data")
+// facts returns the members of data.facts.
+func (e looseEvent) facts() ([]json.RawMessage, error) {
 	var facts []json.RawMessage
-	if err := json.Unmarshal(member(data, "facts"), &facts); err != nil {
-		return nil, fmt.Errorf("take fact %d out of the event: %w", index, err)
+	if err := json.Unmarshal(e.data["facts"], &facts); err != nil {
+		return nil, fmt.Errorf("take facts out of the event: %w", err)
 	}
-	if index >= len(facts) {
-		return nil, fmt.Errorf("take fact %d out of the event: it has %d", index, len(facts))
-	}
+	return facts, nil
+}
+
+// with returns an event like this one, of the same id, user and batch, that holds one fact alone.
+func (e looseEvent) with(fact json.RawMessage) ([]byte, error) {
 	type dataJSON struct {
-		UserID  json.RawMessage   `json:"user_id"`
-		BatchID json.RawMessage   `json:"batch_id,omitempty"`
-		Facts   []json.RawMessage `json:"facts"`
+		UserID  json.RawMessage    `json:"user_id"`
+		BatchID json.RawMessage    `json:"batch_id,omitempty"`
+		Facts   [1]json.RawMessage `json:"facts"`
 	}
 	type eventJSON struct {
 		SpecVersion json.RawMessage `json:"specversion"`
@@ -84,15 +90,15 @@ func singleFact(payload []byte, index int) ([]byte, error) {
 		Time        json.RawMessage `json:"time,omitempty"`
 		Data        dataJSON        `json:"data"`
 	}
+	a := e.attributes
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(eventJSON{
-		SpecVersion: member(payload, "specversion"), ID: member(payload, "id"), Source: member(payload, "source"),
-		Type: member(payload, "type"), Time: member(payload, "time"),
-		Data: dataJSON{member(data, "user_id"), member(data, "batch_id"), facts[index : index+1]},
+		SpecVersion: a["specversion"], ID: a["id"], Source: a["source"], Type: a["type"], Time: a["time"],
+		Data: dataJSON{e.data["user_id"], e.data["batch_id"], [1]json.RawMessage{fact}},
 	}); err != nil {
-		return nil, fmt.Errorf("take fact %d out of the event: %w", index, err)
+		return nil, fmt.Errorf("make an event of one fact: %w", err)
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
