@@ -69,7 +69,7 @@ func upsertReplaces(e *env) {
 func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 
 func upsertMany(e *env) {
-	const spaces, each = 3, 700
+	const spaces, each = 3, 400
 	st := e.open(4)
 	var all []vdb.Point
 	for s := range spaces {

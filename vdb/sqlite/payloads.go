@@ -1,0 +1,69 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// filling is what one statement read for an answer: payloads by row, and the user's rev at that moment.
+type filling struct {
+	rev      int64
+	payloads map[int64]vdb.Payload
+}
+
+func (s *Store) readPayloads(ctx context.Context, tx *sql.Tx, m *matrix, hits []hit) (filling, error) {
+	list := make([]byte, 0, 20*len(hits)+2)
+	list = append(list, '[')
+	for i, h := range hits {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = strconv.AppendInt(list, h.row(), 10)
+	}
+	list = append(list, ']')
+	rows, err := in(ctx, tx, s.reads.payloads).QueryContext(ctx, m.userNo, string(list))
+	if err != nil {
+		return filling{}, fmt.Errorf("read payloads: %w", err)
+	}
+	defer func() { _ = rows.Close() }() // Err says what went wrong
+	out := filling{payloads: make(map[int64]vdb.Payload, len(hits))}
+	var (
+		row     sql.NullInt64 // the one result without a point has none
+		id      sql.NullString
+		columns payloadRow
+		into    = append([]any{&out.rev, &row, &id}, columns.targets()...)
+	)
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return filling{}, fmt.Errorf("read payloads: %w", err)
+		}
+		if !row.Valid {
+			continue
+		}
+		p, err := columns.payload()
+		if err != nil {
+			return filling{}, fmt.Errorf("point %s: %w", graphstore.Shorten(id.String), err)
+		}
+		out.payloads[row.Int64] = p
+	}
+	return out, rows.Err()
+}
+
+// textList returns texts as one JSON array to bind. Texts that are not UTF-8 are left out: nothing stored equals them,
+// but their JSON would equal other texts.
+func textList(texts []string) string {
+	kept := make([]string, 0, len(texts))
+	for _, t := range texts {
+		if graphstore.CheckText(t) == nil {
+			kept = append(kept, t)
+		}
+	}
+	list, _ := json.Marshal(kept) // strings always marshal
+	return string(list)
+}
