@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	pb "github.com/qdrant/go-client/qdrant"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/vdb"
@@ -295,4 +296,63 @@ func TestUnit(t *testing.T) {
 			t.Errorf("%s: the argument was changed", name)
 		}
 	}
+}
+
+// A point of a collection with several vectors need not have the one that is searched.
+func TestPointWithoutTheVector(t *testing.T) {
+	srv := wire.Start(t, wire.Options{})
+	raw := rawClient(t, srv.Addr())
+	create(t, raw, pb.NewVectorsConfigMap(map[string]*pb.VectorParams{
+		"dense": {Size: 2, Distance: pb.Distance_Cosine}, "image": {Size: 3, Distance: pb.Distance_Dot},
+	}))
+	point := func(num uint64, name string, vector ...float32) *pb.PointStruct {
+		return &pb.PointStruct{Id: pb.NewIDNum(num), Payload: pb.NewValueMap(map[string]any{"user_id": "u"}),
+			Vectors: pb.NewVectorsMap(map[string]*pb.Vector{name: pb.NewVectorDense(vector)})}
+	}
+	writeRaw(t, raw, point(1, "dense", 1, 0), point(2, "image", 1, 0, 0))
+	st := open(t, Config{URL: srv.Addr(), Collection: "facts", VectorName: "dense"})
+	u := space(t, "u")
+	for withVectors, want := range map[bool]int{true: 1, false: 2} {
+		got, err := st.Get(t.Context(), u, []string{"1", "2"}, withVectors)
+		if err != nil || len(got) != want {
+			t.Errorf("with vectors %v: got %v, %v; want %d", withVectors, got, err, want)
+		}
+	}
+	page, err := st.Scroll(t.Context(), vdb.ScrollQuery{Space: u, Limit: 5, WithVectors: true})
+	if err != nil || len(page.Points) != 1 || len(page.Skipped) != 1 || !strings.Contains(page.Skipped[0], `no vector "dense"`) {
+		t.Errorf("page %+v, %v", page, err)
+	}
+}
+
+// Whatever a server answers is a fact that can be stored again, or has a reason why not.
+func FuzzDecodePoint(f *testing.F) {
+	fields, err := newFieldMap(nestedFields)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, payload := range []map[string]any{
+		{"metadata": map[string]any{"user_id": "u", "agent id": "a", "times": map[string]any{"memory": "2026-01-01"}}, "labels": "x", "user_id": "y"},
+		{"metadata": map[string]any{"user_id": 7}, "kith_id": "x", "k": []any{nil, 1.5}},
+		{"metadata": "text"},
+	} {
+		data, err := proto.Marshal(&pb.RetrievedPoint{Id: pb.NewIDNum(7), Payload: pb.NewValueMap(payload)})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p pb.RetrievedPoint
+		if proto.Unmarshal(data, &p) != nil {
+			return
+		}
+		got, reason := fields.decodePoint(&p)
+		if (reason == "") == got.Space.IsZero() {
+			t.Fatalf("reason %q for a point of %q", reason, got.Space)
+		}
+		got.Vector = []float32{1}
+		if reason == "" && got.Validate(1) != nil {
+			t.Errorf("read, but not valid: %v", got.Validate(1))
+		}
+	})
 }

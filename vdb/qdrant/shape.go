@@ -82,10 +82,15 @@ func (s *Store) searchedVector(collection *pb.CollectionParams) (*pb.VectorParam
 	}
 }
 
-// checked returns the shape that validate accepts the dimension of. Where it objects to the dimension, the collection may
+// checked returns the shape that validate accepts the dimension of; dimension 0 is any. Where it objects to the dimension, the collection may
 // have been replaced since it was asked for, so it is asked again.
 func (s *Store) checked(ctx context.Context, validate func(dim int) error) (*shape, error) {
 	known := s.shape.Load()
+	if known == nil {
+		if err := validate(0); err != nil { // needs no server
+			return nil, err
+		}
+	}
 	sh, err := s.shapeOf(ctx)
 	if err != nil {
 		return nil, err

@@ -98,13 +98,17 @@ func TestSharedPointIDs(t *testing.T) {
 }
 
 func TestSharedPointIDsInOneCall(t *testing.T) {
-	st, _ := foreign(t, Config{})
+	srv, st, _ := started(t, wire.Options{}, Config{})
 	a, b := space(t, "a"), space(t, "b")
-	upsert(t, st, fact(a, "17", "a"), fact(b, "17", "b"), fact(b, sharedUUID, "b"), fact(a, sharedUUID, "a"))
-	for _, id := range []string{"17", sharedUUID} {
+	before := srv.Calls("Upsert")
+	upsert(t, st, fact(a, "18", "a"), fact(b, "18", "b"), fact(b, sharedUUID, "b"), fact(a, sharedUUID, "a"))
+	for _, id := range []string{"18", sharedUUID} {
 		if gotA, gotB := content(t, st, a, id), content(t, st, b, id); gotA != "a" || gotB != "b" {
 			t.Errorf("%s: a has %q and b %q", id, gotA, gotB)
 		}
+	}
+	if n := srv.Calls("Upsert") - before; n != 1 {
+		t.Errorf("%d requests, want 1: the batch claimed one point id for two users", n)
 	}
 }
 

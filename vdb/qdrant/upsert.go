@@ -35,17 +35,14 @@ func (s *Store) Upsert(ctx context.Context, points []vdb.Point) error {
 		}
 		return nil
 	}
-	if err := validate(0); err != nil { // needs no server
-		return fmt.Errorf("upsert: %w", err)
-	}
 	if len(points) == 0 {
 		return nil
 	}
-	writes, err := s.encodeWrites(points)
+	sh, err := s.checked(ctx, validate)
 	if err != nil {
 		return fmt.Errorf("upsert: %w", err)
 	}
-	sh, err := s.checked(ctx, validate)
+	writes, err := s.encodeWrites(points)
 	if err != nil {
 		return fmt.Errorf("upsert: %w", err)
 	}
