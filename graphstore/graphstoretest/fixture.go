@@ -67,7 +67,10 @@ func (f *fixture) want(records ...graphstore.Change) {
 	f.wantStats()
 }
 
-// wantSpaces checks the list of spaces, and Load of each of them.
+// loadedSpaces is how many spaces are loaded one by one, from both ends of the list: all, except where a subtest has dozens.
+const loadedSpaces = 4
+
+// wantSpaces checks the list of spaces, and Load of them.
 func (f *fixture) wantSpaces() {
 	f.Helper()
 	per := make(map[graphstore.Space][]graphstore.Change)
@@ -83,7 +86,10 @@ func (f *fixture) wantSpaces() {
 	if err != nil || !slices.Equal(got, want) {
 		f.Fatalf("spaces: got %v (%v), want %v", got, err, want)
 	}
-	for _, s := range want {
+	for i, s := range want {
+		if i >= loadedSpaces && i < len(want)-loadedSpaces {
+			continue
+		}
 		got, err := collect(f.Context(), loadSpace(f.store, s))
 		if err != nil {
 			f.Fatalf("load %s: %v", s, err)

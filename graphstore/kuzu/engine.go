@@ -72,8 +72,8 @@ func (e *engine) close() {
 	e.db.Close()
 }
 
-// read lends a reading session to fn, within one transaction: fn sees one committed state. A session that fails is thrown
-// away, because what state it is in is not always known.
+// read lends a reading session to fn, within one transaction: fn sees one committed state. A session whose transaction
+// Kuzu ended by itself is thrown away, because what state it is in is not always known.
 func (e *engine) read(ctx context.Context, fn func(*session) error) (err error) {
 	var s *session
 	select {
@@ -81,23 +81,23 @@ func (e *engine) read(ctx context.Context, fn func(*session) error) (err error) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() {
-		if err != nil && s != nil {
-			s.close()
-			s = nil
-		}
-		e.readers <- s
-	}()
+	defer func() { e.readers <- s }()
 	if s == nil {
 		if s, err = openSession(e.db, e.cfg.ReadTimeout, e.leaked); err != nil {
+			s = nil
 			return err
 		}
 	}
-	if err := s.exec("BEGIN TRANSACTION READ ONLY"); err != nil {
-		return err
+	err = s.exec("BEGIN TRANSACTION READ ONLY")
+	if err == nil {
+		err = fn(s)
+		if end := s.exec("COMMIT"); end != nil && err == nil {
+			err = end
+		} else if end == nil {
+			return err // also when fn had enough: the session is sound
+		}
 	}
-	if err := fn(s); err != nil {
-		return err
-	}
-	return s.exec("COMMIT")
+	s.close()
+	s = nil
+	return err
 }

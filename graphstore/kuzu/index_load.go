@@ -27,13 +27,13 @@ func loadIndex(s *session) (*index, error) {
 
 func (x *index) loadNodes(s *session, t *nodeTable, byNo map[int64]graphstore.Space) error {
 	head := t.columns[:nodeHead]
-	pages, err := pagesOf(s, t, nil, nodesPerPage)
+	extent, err := extentOf(s, t, nil)
 	if err != nil {
 		return err
 	}
 	query := fmt.Sprintf("MATCH (n:%s) WHERE %s RETURN %s", t.name, inPage("n", false), packed("n", head))
 	var row []any
-	for _, p := range pages {
+	for _, p := range extent.pages(nodesPerPage) {
 		err := s.query(query, p.params(nil), func(pack []any) (err error) {
 			if row, err = unpack(head, pack, row); err != nil {
 				return err

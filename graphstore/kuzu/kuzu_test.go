@@ -3,16 +3,25 @@ package kuzu
 import (
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/graphstoretest"
+)
+
+// The random comparison runs for a few seconds; a hard run is go test -run Exercise/churn -churn 10m. Each round prints its
+// seed, which -churn-seed repeats.
+var (
+	churnTime = flag.Duration("churn", 4*time.Second, "how long the random comparison of the suite runs")
+	churnSeed = flag.Uint64("churn-seed", 0, "seed of the random comparison's first round; 0 takes a new one")
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -46,15 +55,15 @@ func (b *breaker) statement(string) error {
 // harness opens stores in a directory of the test's own. Reopening alternates between a clean end and one like a crash,
 // that leaves the log to be replayed.
 func harness(name string, change func(*Config)) graphstoretest.Harness {
+	reopens := 0
 	open := func(path string, crash bool) (*Store, *breaker, error) {
 		cfg, b := testConfig(), &breaker{}
 		change(&cfg)
-		cfg.hooks.statement, cfg.hooks.keepLog = b.statement, crash
+		cfg.hooks.statement, cfg.hooks.keepLog, cfg.hooks.forceBatch = b.statement, crash, reopens%3 == 0
 		s, err := Open(path, cfg)
 		return s, b, err
 	}
 	breakers := make(map[graphstore.Store]*breaker)
-	reopens := 0
 	must := func(t *testing.T, path string) graphstore.Store {
 		t.Helper()
 		reopens++
@@ -77,6 +86,8 @@ func harness(name string, change func(*Config)) graphstoretest.Harness {
 		},
 		Checkpoint: func(s graphstore.Store) error { return s.(*Store).Checkpoint(context.Background()) },
 		FailNext:   func(s graphstore.Store) { breakers[s].left.Store(1 + int64(reopens)%5) },
+		ChurnTime:  *churnTime,
+		ChurnSeed:  *churnSeed,
 		Features:   graphstoretest.Features{OnDisk: true},
 	}
 }

@@ -85,26 +85,29 @@ type loader struct {
 }
 
 func (l *loader) run() error {
+	extents := make(map[*nodeTable]extent)
 	for _, t := range nodeTables() {
-		if err := l.table(t, t.columns, nodesPerPage, t.pageOfNodes(l.one != nil), func(row []any) error { return l.node(t, row) }); err != nil {
+		x, err := extentOf(l.session, t, l.one)
+		if err != nil {
+			return err
+		}
+		extents[t] = x
+		each := func(row []any) error { return l.node(t, row) }
+		if err := l.pages(x.pages(nodesPerPage), t.columns, t.pageOfNodes(l.one != nil), each); err != nil {
 			return err
 		}
 	}
 	for _, t := range relTables() {
-		from := nodeTableOf(t.from)
-		if err := l.table(from, t.columns, sourcesPerPage, t.pageOfEdges(l.one != nil), l.edge); err != nil {
+		sources := extents[nodeTableOf(t.from)].pages(sourcesPerPage)
+		if err := l.pages(sources, t.columns, t.pageOfEdges(l.one != nil), l.edge); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// table runs the query for each page of a node table.
-func (l *loader) table(t *nodeTable, columns []column, size int64, query string, each func(row []any) error) error {
-	pages, err := pagesOf(l.session, t, l.one, size)
-	if err != nil {
-		return err
-	}
+// pages runs the query for each page and hands on the rows.
+func (l *loader) pages(pages []page, columns []column, query string, each func(row []any) error) error {
 	for _, p := range pages {
 		if err := l.ctx.Err(); err != nil {
 			return err

@@ -19,33 +19,34 @@ func (p page) params(space *int64) params {
 	return out
 }
 
-// pagesOf divides the numbers of a table's nodes, of one space or of all, into ranges of about size nodes.
-func pagesOf(s *session, t *nodeTable, space *int64, size int64) ([]page, error) {
+// extent are the numbers in use by a table's nodes, of one space or of all.
+type extent struct{ count, low, high int64 }
+
+func extentOf(s *session, t *nodeTable, space *int64) (x extent, err error) {
 	var p params
 	if space != nil {
 		p = params{"space": *space}
 	}
-	var count, low, high int64
-	err := s.query(t.extent(space != nil), p, func(row []any) error {
+	err = s.query(t.extent(space != nil), p, func(row []any) error {
 		r := &rowReader{row: row}
-		if count = next[int64](r); count == 0 {
-			return r.err // the extent of nothing is null
+		if x.count = next[int64](r); x.count > 0 { // the rest of nothing is null
+			x.low, x.high = next[int64](r), next[int64](r)
 		}
-		low, high = next[int64](r), next[int64](r)
 		return r.err
 	})
-	if err != nil || count == 0 {
-		return nil, err
-	}
-	return divide(low, high, (count+size-1)/size), nil
+	return x, err
 }
 
-// divide splits low..high, both included, into n ranges of about equal width.
-func divide(low, high, n int64) []page {
-	width := (high-low)/n + 1
+// pages divides the extent into ranges of about equal width and about size nodes.
+func (x extent) pages(size int64) []page {
+	if x.count == 0 {
+		return nil
+	}
+	n := (x.count + size - 1) / size
+	width := (x.high-x.low)/n + 1
 	var pages []page
-	for from := low; from <= high; from += width {
-		pages = append(pages, page{from, min(from+width, high+1)})
+	for from := x.low; from <= x.high; from += width {
+		pages = append(pages, page{from, min(from+width, x.high+1)})
 	}
 	return pages
 }

@@ -1,0 +1,192 @@
+package kuzu
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/graphstoretest"
+)
+
+// TestFailedTransactionLeavesNothingAndCanBeRepeated fails each statement of a transaction in turn.
+func TestFailedTransactionLeavesNothingAndCanBeRepeated(t *testing.T) {
+	var b breaker
+	cfg := testConfig()
+	cfg.hooks.statement = b.statement
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	mustApply(t, s, some...)
+	// A delete, an update of both kinds, new nodes in a new space, an edge: seven statements at least.
+	changed := graphstore.PutFact(ada, graphstore.Fact{ID: "f1", AgentID: "agent"})
+	tx := []graphstore.Change{graphstore.DeleteKey(ada, some[2].Key()), changed, factOf(ada, "f3"), factOf(bob, "f1"),
+		edgeOf(ada, "f3", "f1", 1), graphstore.PutTopic(bob, graphstore.Topic{ID: "t"})}
+	want := digest(changed, some[1], tx[2], tx[3], tx[4], tx[5])
+	fails := 0
+	for n := int64(1); ; n++ {
+		b.left.Store(n)
+		err := s.Apply(t.Context(), tx)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errBroken) {
+			t.Fatalf("statement %d: %v", n, err)
+		}
+		fails++
+		if got := digestOf(t, s); got != digest(some...) {
+			t.Fatalf("statement %d failed and left something behind", n)
+		}
+	}
+	if got := digestOf(t, s); got != want || fails < 7 {
+		t.Errorf("after %d failures: got %v, want %v", fails, got, want)
+	}
+	if b.left.Load() <= 0 {
+		t.Error("the last round failed too") // its breaker was beyond the last statement
+	}
+}
+
+func TestCheckpointIsMadeByCount(t *testing.T) {
+	cfg := testConfig()
+	cfg.CheckpointRecords = 50
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	mustApply(t, s, some...)
+	log := fileSize(s.path + walSuffix)
+	if log == 0 {
+		t.Fatal("no log after a write")
+	}
+	for i := range 60 {
+		mustApply(t, s, factOf(ada, fmt.Sprint("more ", i)))
+	}
+	// 63 facts and their space are beyond 50 records: a checkpoint emptied the log, at most 14 facts came after it.
+	if got := fileSize(s.path + walSuffix); got > 20*log {
+		t.Errorf("log has %d bytes after 60 more facts, %d after the first transaction", got, log)
+	}
+	if s.budget.records > 20 {
+		t.Errorf("%d records since the last checkpoint", s.budget.records)
+	}
+}
+
+func TestUnchangedRecordsAreNotWritten(t *testing.T) {
+	var statements atomic.Int64
+	cfg := testConfig()
+	cfg.hooks.statement = func(string) error { statements.Add(1); return nil }
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	all := graphstoretest.Graph(1, 2, 40)
+	mustApply(t, s, all...)
+	statements.Store(0)
+	mustApply(t, s, all...)
+	mustApply(t, s, graphstore.DeleteKey(ada, graphstore.Key{Kind: graphstore.KindFact, Node: "none"}))
+	if n := statements.Load(); n != 0 {
+		t.Errorf("%d statements to write what is there already", n)
+	}
+}
+
+// TestNoCheckpointOnAFullDisk: Kuzu ends the process when the disk runs full during a checkpoint.
+func TestNoCheckpointOnAFullDisk(t *testing.T) {
+	var full atomic.Bool
+	cfg := testConfig()
+	cfg.CheckpointRecords = 10
+	cfg.hooks.freeBytes = func(dir string) (uint64, error) {
+		if full.Load() {
+			return 1 << 20, nil
+		}
+		return freeBytes(dir)
+	}
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	mustApply(t, s, some...)
+	full.Store(true)
+	if err := s.Checkpoint(t.Context()); !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), "MiB") {
+		t.Errorf("got %v, want ErrDisk with sizes", err)
+	}
+	want := some
+	for i := range 30 { // writes go on beyond the count that makes a checkpoint due
+		c := factOf(bob, fmt.Sprint(i))
+		mustApply(t, s, c)
+		want = append(want, c)
+	}
+	s.budget.bytes = cfg.BufferPoolBytes // as if updates had filled the memory: now it must not go on
+	if err := s.Apply(t.Context(), []graphstore.Change{factOf(bob, "too much")}); !errors.Is(err, ErrDisk) {
+		t.Errorf("apply: got %v, want ErrDisk", err)
+	}
+	full.Store(false)
+	last := factOf(bob, "fits again")
+	mustApply(t, s, last)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := mustOpen(t, s.path, testConfig())
+	defer again.Close()
+	if got := digestOf(t, again); got != digest(append(want, last)...) {
+		t.Error("something was lost on a full disk")
+	}
+}
+
+// TestWritesGoOnDuringASlowLoad: a checkpoint that is due waits for the load, writes do not.
+func TestWritesGoOnDuringASlowLoad(t *testing.T) {
+	cfg := testConfig()
+	cfg.CheckpointRecords = 1
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	mustApply(t, s, some...)
+	inside, leave := make(chan struct{}), make(chan struct{})
+	loaded := make(chan error, 1)
+	var seen graphstore.Digest
+	go func() {
+		loaded <- s.LoadAll(t.Context(), func(c graphstore.Change) error {
+			if seen.Records() == 0 {
+				close(inside)
+				<-leave
+			}
+			seen.Add(c)
+			return nil
+		})
+	}()
+	<-inside
+	for i := range 20 {
+		mustApply(t, s, factOf(bob, fmt.Sprint(i)))
+	}
+	close(leave)
+	if err := <-loaded; err != nil || seen != digest(some...) {
+		t.Errorf("the load saw %d records (%v), want the %d of its beginning", seen.Records(), err, len(some))
+	}
+}
+
+func TestReadsTimeOut(t *testing.T) {
+	cfg := testConfig()
+	cfg.ReadTimeout = 50 * time.Millisecond
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	var facts []graphstore.Change
+	for i := range 400 {
+		facts = append(facts, factOf(ada, fmt.Sprint(i)))
+	}
+	mustApply(t, s, facts...)
+	err := s.read(t.Context(), func(session *session) error { // 64 million rows
+		_, err := session.count("MATCH (a:Memory), (b:Memory), (c:Memory) WHERE a.key <> b.key AND b.key <> c.key RETURN count(*)", nil)
+		return err
+	})
+	if !errors.Is(err, ErrTimeout) {
+		t.Errorf("got %v, want ErrTimeout", err)
+	}
+	if got := digestOf(t, s); got != digest(facts...) {
+		t.Error("the next read is wrong")
+	}
+}
+
+// TestTextIsCountedAsLeaked: the number is what a supervisor restarts the process by.
+func TestTextIsCountedAsLeaked(t *testing.T) {
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), testConfig())
+	defer s.Close()
+	before := s.Leaked()
+	name := strings.Repeat("x", 10_000)
+	mustApply(t, s, graphstore.PutTopic(ada, graphstore.Topic{ID: "t", Name: name}))
+	if got := s.Leaked() - before; got < 10_000 || got > 11_000 {
+		t.Errorf("%d bytes for a name of 10000", got)
+	}
+}
