@@ -193,3 +193,53 @@ func BenchmarkPoolHubFact(b *testing.B) {
 		b.Run(fmt.Sprintf("links=%d", links), func(b *testing.B) { benchRerank(b, newRanker(b, nil), made.cluster()) })
 	}
 }
+
+// BenchmarkPoolNominate: the walk from ten seeds over two hops, against ranking alone.
+func BenchmarkPoolNominate(b *testing.B) {
+	r := newRanker(b, nil)
+	for _, n := range []int{2_000, 20_000, 200_000} {
+		g := benchGraphOf(b, n)
+		b.Run(fmt.Sprintf("facts=%d", n), func(b *testing.B) {
+			q := g.scattered()
+			ranked := mustRank(b, r, q)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Nominate(q, ranked); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			nominated, err := r.Nominate(q, ranked)
+			if err != nil {
+				b.Fatal(err)
+			}
+			took := best(func() { _, _ = r.Nominate(q, ranked) }, func() { mustRank(b, r, q) })
+			b.ReportMetric(took[0], "best-ns")
+			b.ReportMetric(took[0]/took[1], "x-rerank")
+			b.ReportMetric(float64(len(nominated.Nominees)+len(nominated.Beyond)), "reached")
+		})
+	}
+}
+
+// BenchmarkPoolNominateHubs: every seed is tied to facts with thousands of links.
+func BenchmarkPoolNominateHubs(b *testing.B) {
+	g := newGraph(b, spaceOf(b, "u"))
+	for i := range 4_000 {
+		by := graphstore.Asserter{Kind: graphstore.ByFact, ID: benchID(i)}
+		g.fact(benchID(i))
+		for h := range 10 {
+			if hub := 2_000 + h; i != hub {
+				g.link(benchID(i), benchID(hub), graphstore.Elaborates, 1, by)
+			}
+		}
+	}
+	q := benchGraph{space: g.space, g: g.snapshot(), n: 4_000}.cluster()
+	r := newRanker(b, nil)
+	ranked := mustRank(b, r, q)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Nominate(q, ranked); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

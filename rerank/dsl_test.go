@@ -135,7 +135,11 @@ func (g *graphBuilder) tag(fact, topic string) {
 	g.bridge(fact, topic, graphstore.TaggedWith)
 }
 
+// bridge asserts the tie twice, by two asserters: that is still one tie.
 func (g *graphBuilder) bridge(fact, far string, kind graphstore.RelationType) {
+	g.add(graphstore.PutEdge(g.space, graphstore.Edge{
+		Source: fact, Target: far, Type: kind, Weight: .5, Asserter: graphstore.Asserter{Kind: graphstore.ByBatch, ID: "b"},
+	}))
 	g.add(graphstore.PutEdge(g.space, graphstore.Edge{
 		Source: fact, Target: far, Type: kind, Weight: 1, Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: fact},
 	}))

@@ -3,6 +3,7 @@ package rerank_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,6 +179,84 @@ func TestShareOfAShortPool(t *testing.T) {
 	}
 }
 
+// TestShareInBinary: .28*25 is 7.000000000000001, and must not allow eight.
+func TestShareInBinary(t *testing.T) {
+	var pool, edges, store []string
+	for i := range 25 {
+		pool = append(pool, fmt.Sprintf("p%02d:.%d", i, 80-i))
+		edges = append(edges, fmt.Sprintf("p%02d>x%02d causes 1", i, i))
+		store = append(store, fmt.Sprintf("x%02d:.8", i))
+	}
+	r := newRanker(t, func(s *rerank.Settings) {
+		separate(.4, .28)(s)
+		s.Beta, s.Expand.MaxSeeds, s.Expand.Quotas = 0, 50, nil
+	})
+	_, x := expand(t, r, requestOf(t, poolOf(t, strings.Join(pool, " ")), graphOf(t, strings.Join(edges, ";"))), poolOf(t, strings.Join(store, " ")), 25)
+	added := 0
+	for _, p := range x.Places[:25] {
+		if p.Added != nil {
+			added++
+		}
+	}
+	if added != 7 {
+		t.Errorf("%d added facts among the first 25, want 7", added)
+	}
+}
+
+func TestEqualPaths(t *testing.T) {
+	cases := []struct {
+		name, pool, edges string
+		want              []string
+	}{
+		{"the smaller id on the way", "A:.8", "A-Q related 1; A-P related 1; Q-X related 1; P-X related 1", []string{"A", "P", "X"}},
+		{"the stronger first hop, .5*.25 against .25*.5", "A:.8", "A-B related .5; B-X related 1; A-Z related 1; Z-X related .5", []string{"A", "Z", "X"}},
+		{"the better seed, .75*.25 against .5*.375", "B:.75 A:.5", "A-X related .75; B-X related .5", []string{"B", "X"}},
+		{"the seed of the smaller id", "B:.75 A:.75", "A-X related .5; B-X related .5", []string{"A", "X"}},
+		{"the shorter: 1*.5 against 1*1*.5 without decay", "A:.8", "A-P causes 1; P-X related 1; A-X related 1", []string{"A", "X"}},
+		{"the longer if it is stronger: .35 against .9*.9*.6", "A:.8", "A-P causes 1; P-X causes 1; A-X semantic_neighbor 1", []string{"A", "P", "X"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRanker(t, func(s *rerank.Settings) {
+				s.Beta = 0
+				if c.name[:11] == "the shorter" {
+					s.Expand.HopDecay, s.WeightMax, s.Priors[graphstore.Causes] = 1, 1, 1
+				}
+			})
+			q := requestOf(t, poolOf(t, c.pool), graphOf(t, c.edges))
+			nominated, err := r.Nominate(q, mustRank(t, r, q))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range nominated.Nominees {
+				if n.ID == "X" {
+					if diff := cmp.Diff(c.want, n.Path); diff != "" {
+						t.Errorf("path (-want +got):\n%s", diff)
+					}
+				}
+			}
+			if len(nominated.Nominees) == 0 || !slices.Contains(nominated.IDs(), "X") {
+				t.Errorf("X was not nominated: %v", nominated.IDs())
+			}
+		})
+	}
+}
+
+// TestWalkStopsAtItsBound: facts whose links exceed what a walk may read are reached but not passed.
+func TestWalkStopsAtItsBound(t *testing.T) {
+	r := newRanker(t, nil)
+	rerank.SetWalkReads(r, 6)
+	g := graphOf(t, "A-H related 1; A-L related .9; H-h1 related 1; H-h2 related 1; H-h3 related 1; H-h4 related 1; L-X related 1")
+	q := requestOf(t, poolOf(t, "A:.8"), g)
+	nominated, err := r.Nominate(q, mustRank(t, r, q))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"H", "L", "X"}, nominated.IDs()); diff != "" || !nominated.Truncated {
+		t.Errorf("truncated %v, nominated (-want +got):\n%s", nominated.Truncated, diff)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	pool := "A:.80 B:.70 C:.60 E:.40"
 	cases := []struct {
@@ -200,8 +279,8 @@ func TestRefusals(t *testing.T) {
 				s.Expand.DeltaByType = map[graphstore.RelationType]float64{graphstore.Causes: .35}
 			},
 			want: map[string]rerank.Reason{"Y": rerank.ReasonGate}},
-		{name: "per seed", edges: "A>V causes 1; A>W causes 1; A>X causes 1; A>Y causes 1", store: "V:.7 W:.7 X:.7 Y:.69",
-			want: map[string]rerank.Reason{"Y": rerank.ReasonPerSeed}},
+		{name: "per seed", edges: "A>V causes 1; A>W causes 1; A>X causes 1; A>Y causes 1", store: "V:.69 W:.7 X:.7 Y:.7", // all just below A: cosines decide
+			want: map[string]rerank.Reason{"V": rerank.ReasonPerSeed}},
 		{name: "in total", edges: "A>X causes 1; B>Y causes 1; C>Z causes 1", store: "X:.7 Y:.65 Z:.6",
 			change: func(s *rerank.Settings) { s.Expand.MaxExpand = 2 }, want: map[string]rerank.Reason{"Z": rerank.ReasonMaxExpand}},
 		{name: "prefilter keeps the strongest ties", edges: "A>X causes 1; A-Y related 1", store: "X:.7 Y:.79",

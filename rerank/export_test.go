@@ -5,6 +5,9 @@ import "github.com/kithgraph/kith/graphstore"
 // SetLinkReads lowers the bound on links read, so that a test needs no graph with a quarter of a million of them.
 func SetLinkReads(r *Ranker, n int) { r.linkReads = n }
 
+// SetWalkReads lowers the bound on what one walk looks at.
+func SetWalkReads(r *Ranker, n int) { r.walkReads = n }
+
 // Walk is the plain walk that ranking is measured against: look at every link of every pool member, and at every fact on
 // its entities and topics if bridges is set, and count those that lead to another member. It has the same membership
 // table as the ranking, so it is a fair floor.

@@ -74,9 +74,6 @@ func (r *Ranker) walker(s *scratch, q *Request) *walker {
 			w.denied[x.ID] = struct{}{}
 		}
 	}
-	for i := range s.members {
-		delete(w.denied, q.Pool[s.members[i].index].ID)
-	}
 	s.resolve(q)
 	s.episodes = s.episodes[:0]
 	if r.settings.EpisodeRecall && r.settings.EpisodeWeight > 0 && r.priors[graphstore.Episode] > 0 {

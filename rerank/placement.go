@@ -29,7 +29,7 @@ func (a *admission) merge(admitted []Admitted, k int) []Placed {
 // ceil(ExtraShare*k) of them; the others wait behind, in order, or are refused if the pool does not fill k places.
 func (a *admission) insert(admitted []Admitted, k int) []Placed {
 	sorted := a.interleave(admitted)
-	// Less Epsilon: 0.7*10 is a hair above 7 in binary and must not allow 8.
+	// Less Epsilon: 0.28*25 is a hair above 7 in binary and must not allow 8.
 	room := int(math.Ceil(a.r.settings.Expand.ExtraShare*float64(k) - Epsilon))
 	var top, rest []Placed
 	for _, p := range sorted {

@@ -78,6 +78,16 @@ func TestNonFiniteCosineKeepsItsPlace(t *testing.T) {
 	wantItems(t, res, "A .85775 B .766 C 0 N 0 D 0 E 0")
 }
 
+// TestNonFiniteCosineSupportsNobody: not even as one more neighbour that dilutes the others, where there is no floor.
+func TestNonFiniteCosineSupportsNobody(t *testing.T) {
+	pool := poolOf(t, "A:.80 V:.60 N:0")
+	pool[2].Cosine = math.Inf(1)
+	r := newRanker(t, func(s *rerank.Settings) { s.SenderFloor = 0 })
+	res := mustRank(t, r, requestOf(t, pool, graphOf(t, "V-A co_occurs 1; V-N co_occurs 1")))
+	// V .6+.15*.55*.8 as in W20a; N .15*.55*.6
+	wantItems(t, res, "A .8495 V .666 N .0495")
+}
+
 // TestRelevanceReplacesTheCosine: a pool fused from two channels keeps its order where the graph says nothing.
 func TestRelevanceReplacesTheCosine(t *testing.T) {
 	pool := poolOf(t, "A:.40 B:.80 C:.30 D:.20")

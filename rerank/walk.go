@@ -22,7 +22,7 @@ type walker struct {
 	// confirmed, if not nil, holds the facts outside the pool that the vector store returned as eligible; nothing else
 	// outside the pool is walked over then.
 	confirmed map[string]struct{}
-	denied    map[string]struct{} // pool members that were removed
+	denied    map[string]struct{} // removed from the pool, unless another occurrence of the id stayed
 	scratch   *scratch            // the pool's members, resolved
 
 	vicinity   vicinity
@@ -145,8 +145,8 @@ func (w *walker) arrive(seed int32, s walkState) {
 func (w *walker) offer(seeds []Ranked, seed, at int32) {
 	s := &w.states[at]
 	has := &w.spots[s.spot]
-	if has.best != at || s.prior < 0 {
-		return // a longer, stronger path replaced it
+	if s.prior < 0 {
+		return // the seed itself
 	}
 	relaxed := seeds[seed].Base * s.p
 	better := cmp.Compare(relaxed, has.relaxed)

@@ -56,6 +56,7 @@ func TestWorkedFolding(t *testing.T) {
 		{"W3 1-.45*.30, a repeat and a direction change nothing", "A-B co_occurs 1; B>A temporal_next 1; A-B co_occurs .4", .865, graphstore.TemporalNext},
 		{"W4 1-.1*.1=.99 meets the ceiling", "A>B causes 1; A>B elaborates 1", .95, graphstore.Causes},
 		{"W5 unknown type: .5*.8", "A-B likes .8", .40, graphstore.Related},
+		{"a damaged weight above 1 counts as 1", "A-B co_occurs 7", .55, graphstore.CoOccurs},
 		{"both directions of a type are one: .9*1", "A>B causes .3; B>A causes 1", .90, graphstore.Causes},
 	}
 	for _, c := range cases {
