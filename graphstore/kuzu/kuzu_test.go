@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
@@ -24,7 +26,13 @@ var (
 	churnSeed = flag.Uint64("churn-seed", 0, "seed of the random comparison's first round; 0 takes a new one")
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childPath); path != "" {
+		fmt.Fprintln(os.Stderr, killed(path))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // testConfig is small and quiet.
 func testConfig() Config {
