@@ -86,15 +86,15 @@ func compare(e *env, cl *client, queries []knownQuery, all bool) error {
 	return nil
 }
 
-func (cl *client) both(e *env, q knownQuery) (comparison, error) {
+func (c *client) both(e *env, q knownQuery) (comparison, error) {
 	pool := comparePool
 	req := server.SearchRequest{UserID: q.UserID, Vector: q.Vector, K: &pool, Pool: &pool, Graph: "off"}
-	plain, err := cl.search(e.ctx, req)
+	plain, err := c.search(e.ctx, req)
 	if err != nil {
 		return comparison{}, err
 	}
 	req.Graph, req.Explain = "on", true
-	graph, err := cl.search(e.ctx, req)
+	graph, err := c.search(e.ctx, req)
 	if err != nil {
 		return comparison{}, err
 	}

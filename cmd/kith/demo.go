@@ -115,7 +115,7 @@ func (s *service) loadSample(e *env) error {
 	return nil
 }
 
-func (s *service) compareSample(e *env) error {
+func (s *service) compareSample(e *env) (err error) {
 	questions, err := sample.Questions()
 	if err != nil {
 		return fmt.Errorf("read sample questions: %w", err)
@@ -128,7 +128,7 @@ func (s *service) compareSample(e *env) error {
 	if err != nil {
 		return err
 	}
-	defer cl.close()
+	defer func() { err = firstError(err, cl.close()) }()
 	e.printf("%d questions, plain order and graph order side by side; * marks an answer.\n\n", len(queries))
 	return compare(e, cl, queries, false)
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "KITH_") || strings.HasPrefix(name, "MEMORY_") ||
 			strings.HasPrefix(name, "QDRANT_") || name == "NATS_URL" {
 			if name != "KITH_TEST_QDRANT" {
-				os.Unsetenv(name)
+				_ = os.Unsetenv(name) // cannot fail for a name that is set
 			}
 		}
 	}

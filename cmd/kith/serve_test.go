@@ -31,7 +31,7 @@ func TestKilledServiceEndsInTheSameGraph(t *testing.T) {
 	killedAt := []uint64{}
 	for at := uint64(0); len(killedAt) < 3; {
 		at = max(at, uint64(events/4*len(killedAt))+rng.Uint64N(events/5))
-		p, cl := serve(t, dir)
+		p, cl := serve(t, dir, "KITH_BATCH_EVENTS=20") // slow enough to be hit in the middle, and another split than the calm run's
 		projected(t, p, cl, at)
 		h, err := cl.health(context.Background())
 		if err != nil {
@@ -41,6 +41,9 @@ func TestKilledServiceEndsInTheSameGraph(t *testing.T) {
 		killedAt = append(killedAt, h.AppliedSeq)
 	}
 	t.Logf("killed after events %v of %d", killedAt, events)
+	if killedAt[0] >= events {
+		t.Error("the first kill came too late to test anything")
+	}
 	p, cl = serve(t, dir)
 	projected(t, p, cl, events)
 	if got := digestOf(t, cl); got != want {
