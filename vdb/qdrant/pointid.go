@@ -43,13 +43,14 @@ func candidateIDs(space graphstore.Space, id string) []pointID {
 	return []pointID{mapped}
 }
 
-// pointIDOf reads an id of the server's. One of a kind that does not exist yet is not ok.
+// pointIDOf reads an id of the server's. One of a kind that does not exist yet, or that is no UUID, is not ok.
 func pointIDOf(id *pb.PointId) (pointID, bool) {
 	switch opt := id.GetPointIdOptions().(type) {
 	case *pb.PointId_Num:
 		return pointID{num: opt.Num}, true
 	case *pb.PointId_Uuid:
-		return pointID{uuid: graphstore.CanonicalFactID(opt.Uuid)}, opt.Uuid != ""
+		id, ok := directID(graphstore.CanonicalFactID(opt.Uuid))
+		return id, ok && id.uuid != ""
 	default:
 		return pointID{}, false
 	}
@@ -71,12 +72,15 @@ func (p pointID) String() string {
 }
 
 // factID is the id of the user's fact that the point holds. original is the payload's [idField], which counts only where
-// the point id follows from it.
+// it is a fact id from which the point id follows.
 func (p pointID) factID(space graphstore.Space, original string) string {
-	if original != "" && mappedID(space, original) == p {
-		return original
+	if original == "" || mappedID(space, original) != p {
+		return p.String()
 	}
-	return p.String()
+	if graphstore.CheckID(original) != nil || graphstore.CanonicalFactID(original) != original {
+		return p.String()
+	}
+	return original
 }
 
 func protoIDs(ids []pointID) []*pb.PointId {

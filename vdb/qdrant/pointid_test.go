@@ -50,6 +50,7 @@ func TestDirectIDs(t *testing.T) {
 // The original id counts only where the point id follows from it and the user, so that a foreign field of the same name,
 // or one copied from another user, renames nothing.
 func TestFactID(t *testing.T) {
+	const upperUUID = "6BA7B810-9DAD-11D1-80B4-00C04FD430C8"
 	u, v := space(t, "u"), space(t, "v")
 	mapped := mappedID(u, "doc1")
 	for name, tc := range map[string]struct {
@@ -62,6 +63,8 @@ func TestFactID(t *testing.T) {
 		"of another user":    {mapped, v, "doc1", mapped.uuid},
 		"another original":   {mapped, u, "doc2", mapped.uuid},
 		"without original":   {mapped, u, "", mapped.uuid},
+		"no fact id":         {mappedID(u, "a\nb"), u, "a\nb", mappedID(u, "a\nb").uuid},
+		"not canonical":      {mappedID(u, upperUUID), u, upperUUID, mappedID(u, upperUUID).uuid},
 		"integer and a name": {pointID{num: 7}, u, "doc1", "7"},
 	} {
 		if got := tc.id.factID(tc.space, tc.original); got != tc.want {
