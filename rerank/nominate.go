@@ -42,12 +42,14 @@ func (r *Ranker) nominate(q *Request, ranked *Result, confirmed map[string]struc
 		return Nominations{}
 	}
 	s := r.scratch.Get().(*scratch)
+	w := r.walkers.Get().(*walker)
 	defer func() {
 		s.release()
+		w.release()
 		r.scratch.Put(s)
+		r.walkers.Put(w)
 	}()
-	w := r.walker(s, q)
-	w.confirmed = confirmed
+	w.start(r, q, s, confirmed)
 	seeds := r.seeds(ranked)
 	w.walk(seeds)
 	found := Nominations{Seeds: len(seeds), Truncated: w.truncated}
@@ -66,9 +68,10 @@ func (r *Ranker) seeds(ranked *Result) []Ranked {
 	return seeds
 }
 
-// walker returns a walker over the request's graph with the pool's members resolved in s.
-func (r *Ranker) walker(s *scratch, q *Request) *walker {
-	w := &walker{r: r, q: q, test: q.eligibility(), scratch: s, numbers: map[graphstore.Node]int32{}, denied: map[string]struct{}{}}
+// start readies the walker over the request's graph, with the pool's members resolved in s.
+func (w *walker) start(r *Ranker, q *Request, s *scratch, confirmed map[string]struct{}) {
+	w.reset(r, q, s)
+	w.confirmed = confirmed
 	for _, x := range s.gather(r, q) {
 		if x.Reason != ReasonDuplicate {
 			w.denied[x.ID] = struct{}{}
@@ -79,7 +82,6 @@ func (r *Ranker) walker(s *scratch, q *Request) *walker {
 	if r.settings.EpisodeRecall && r.settings.EpisodeWeight > 0 && r.priors[graphstore.Episode] > 0 {
 		s.readEpisodes(q)
 	}
-	return w
 }
 
 // nominees returns the facts outside the pool that a seed reached, best first: the first n with their paths, and the

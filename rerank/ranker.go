@@ -26,7 +26,8 @@ type Ranker struct {
 	owners      []string
 	linkReads   int
 	walkReads   int
-	scratch     *sync.Pool
+	scratch     *sync.Pool // of *scratch
+	walkers     *sync.Pool // of *walker
 }
 
 // New returns a ranker, or an error that lists every setting out of range. The settings are copied.
@@ -45,6 +46,7 @@ func New(s Settings) (*Ranker, error) {
 		linkReads:   maxLinkReads,
 		walkReads:   maxWalkReads,
 		scratch:     &sync.Pool{New: func() any { return new(scratch) }},
+		walkers:     &sync.Pool{New: func() any { return new(walker) }},
 	}, nil
 }
 

@@ -30,8 +30,17 @@ type bridgeUse struct {
 // tied is a neighbour with its folded edge.
 type tied struct {
 	node   graphstore.Node
+	id     string
 	weight float64
 	top    graphstore.RelationType
+}
+
+// compareTied orders by weight, largest first, then by id.
+func compareTied(a, b tied) int {
+	if a.weight != b.weight {
+		return cmp.Compare(b.weight, a.weight)
+	}
+	return strings.Compare(a.id, b.id)
 }
 
 // read gathers the edges of a fact under priors. extra are further edges of it, of one type.
@@ -106,23 +115,23 @@ func (c *vicinity) number(n graphstore.Node) int32 {
 
 // strongest appends the limit strongest neighbours that pass the test, by weight, then by id. It keeps the best as it
 // goes, so that a fact with ten thousand neighbours costs one look at each.
-func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(graphstore.Node) bool) []tied {
+func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(graphstore.Node, *graphstore.Fact) bool) []tied {
 	from := len(into)
-	before := func(a, b tied) int {
-		if a.weight != b.weight {
-			return cmp.Compare(b.weight, a.weight)
-		}
-		return strings.Compare(g.FactAt(a.node).ID, g.FactAt(b.node).ID)
-	}
 	c.row.drain(func(v int32, mask uint16, weights []float64) {
 		t := tied{node: c.nodes[v], weight: min(1-missOf(mask, weights, priors), r.settings.WeightMax)}
 		best := into[from:]
-		if t.weight <= 0 || len(best) == limit && before(best[limit-1], t) < 0 || !pass(t.node) {
+		full := len(best) == limit
+		if t.weight <= 0 || full && t.weight < best[limit-1].weight {
+			return // most of a hub's neighbours: decided without a look at the fact
+		}
+		f := g.FactAt(t.node)
+		t.id = f.ID
+		if full && compareTied(best[limit-1], t) < 0 || !pass(t.node, f) {
 			return
 		}
 		t.top = topOf(mask, weights, priors)
-		at, _ := slices.BinarySearchFunc(best, t, before)
-		if len(best) == limit {
+		at, _ := slices.BinarySearchFunc(best, t, compareTied)
+		if full {
 			into = into[:len(into)-1]
 		}
 		into = slices.Insert(into, from+at, t)

@@ -10,7 +10,7 @@ import (
 
 // The bounds of one walk, far above what the default settings reach (10 seeds, 20 neighbours, 2 hops: 4,200 states).
 const (
-	maxWalkReads  = 250_000 // links and facts on bridges looked at
+	maxWalkReads  = 100_000 // links and facts on bridges looked at, 50 to 100 ns each
 	maxWalkStates = 100_000
 )
 
@@ -30,12 +30,35 @@ type walker struct {
 	spots      []spot
 	neighbours []step
 	buffer     []tied
+	level      []int32
 	states     []walkState
 	truncated  bool
 }
 
+// reset readies the walker for a request and keeps its memory.
+func (w *walker) reset(r *Ranker, q *Request, s *scratch) {
+	w.r, w.q, w.scratch, w.test = r, q, s, q.eligibility()
+	w.vicinity.reads, w.truncated = 0, false
+	w.spots, w.neighbours, w.states = w.spots[:0], w.neighbours[:0], w.states[:0]
+	if w.numbers == nil {
+		w.numbers, w.denied = map[graphstore.Node]int32{}, map[string]struct{}{}
+	}
+	clear(w.numbers)
+	clear(w.denied)
+}
+
+// release drops what would keep a caller's memory alive while the walker waits for its next use.
+func (w *walker) release() {
+	w.r, w.q, w.scratch, w.confirmed = nil, nil, nil, nil
+	clear(w.spots)
+	clear(w.buffer[:cap(w.buffer)])
+	clear(w.denied)
+	clear(w.vicinity.bridges)
+}
+
 // spot is a fact the walk came to see.
 type spot struct {
+	id       string
 	node     graphstore.Node
 	member   int32 // in scratch.members, or -1
 	listed   bool
@@ -68,7 +91,7 @@ func (w *walker) walk(seeds []Ranked) {
 	for i := range seeds {
 		n, known := w.q.Graph.Node(seeds[i].ID)
 		if known {
-			w.walkFrom(seeds, int32(i), w.number(n))
+			w.walkFrom(seeds, int32(i), w.number(n, seeds[i].ID))
 		}
 	}
 }
@@ -94,18 +117,18 @@ func (w *walker) walkFrom(seeds []Ranked, seed, start int32) {
 
 // frontier returns the states of one level, strongest first, then by id: of equal paths to a fact the first counts.
 func (w *walker) frontier(from, to int32) []int32 {
-	level := make([]int32, 0, to-from)
+	w.level = w.level[:0]
 	for at := from; at < to; at++ {
-		level = append(level, at)
+		w.level = append(w.level, at)
 	}
-	slices.SortFunc(level, func(a, b int32) int {
+	slices.SortFunc(w.level, func(a, b int32) int {
 		x, y := &w.states[a], &w.states[b]
 		if x.p != y.p {
 			return cmp.Compare(y.p, x.p)
 		}
 		return strings.Compare(w.id(x.spot), w.id(y.spot))
 	})
-	return level
+	return w.level
 }
 
 // extend goes on from one path to the neighbours of its end. States from level on are of the next level.
@@ -170,7 +193,7 @@ func (w *walker) list(number int32) {
 		w.vicinity.read(w.r, w.q, at.node, &w.r.priors, w.episodePeers(at.member))
 		w.buffer = w.vicinity.strongest(w.buffer[:0], w.r, w.q.Graph, &w.r.priors, w.r.settings.Expand.Fanout, w.passable)
 		for _, t := range w.buffer {
-			w.neighbours = append(w.neighbours, step{w.number(t.node), t.weight, t.top})
+			w.neighbours = append(w.neighbours, step{w.number(t.node, t.id), t.weight, t.top})
 		}
 	} else {
 		w.truncated = true
@@ -206,25 +229,24 @@ func (w *walker) episodePeers(member int32) []graphstore.Node {
 }
 
 // number returns the place of a fact in w.spots.
-func (w *walker) number(n graphstore.Node) int32 {
+func (w *walker) number(n graphstore.Node, id string) int32 {
 	number, seen := w.numbers[n]
 	if !seen {
 		number = int32(len(w.spots))
 		w.numbers[n] = number
-		w.spots = append(w.spots, spot{node: n, member: w.scratch.table.find(n)})
+		w.spots = append(w.spots, spot{id: id, node: n, member: w.scratch.table.find(n)})
 	}
 	return number
 }
 
-func (w *walker) id(spot int32) string { return w.q.Graph.FactAt(w.spots[spot].node).ID }
+func (w *walker) id(spot int32) string { return w.spots[spot].id }
 
 // passable reports whether a fact may be reached. Of a pool member the vector store said so. Of others the graph says
 // what it knows, which saves asking for facts that are known to be retired; the vector store has the last word.
-func (w *walker) passable(n graphstore.Node) bool {
+func (w *walker) passable(n graphstore.Node, f *graphstore.Fact) bool {
 	if w.scratch.table.find(n) >= 0 {
 		return true
 	}
-	f := w.q.Graph.FactAt(n)
 	if _, removed := w.denied[f.ID]; removed {
 		return false
 	}
