@@ -116,8 +116,14 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	info := consumer.CachedInfo()
 	if !f.loop.created.IsZero() && !info.Created.Equal(f.loop.created) {
 		f.rebuilt("the consumer was deleted")
+		clear(f.loop.suspects)
 	}
 	f.loop.created = info.Created
+	for seq := range f.loop.suspects { // gone from the stream while they waited
+		if seq <= info.AckFloor.Stream {
+			delete(f.loop.suspects, seq)
+		}
+	}
 	f.progress.attach(stream.CachedInfo().Created, info)
 	f.health.observe(info)
 	return consumer, nil

@@ -143,7 +143,7 @@ func (f *Feed) once(ctx, work context.Context) error {
 		f.loop.consumer = nil
 	}
 	if len(batch) > 0 {
-		if err := f.process(work, batch); err != nil {
+		if err := f.process(ctx, work, batch); err != nil {
 			return err
 		}
 	}

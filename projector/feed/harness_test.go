@@ -143,16 +143,6 @@ func newGraph(t testing.TB) *testGraph {
 // commits returns how many transactions were tried.
 func (g *testGraph) commits() int { return g.faulty.Calls(graphstoretest.MethodApply) }
 
-// fact returns a fact of a user as the graph has it.
-func (g *testGraph) fact(t testing.TB, user, id string) (graphstore.Fact, bool) {
-	t.Helper()
-	view, err := g.View(space(t, user))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return view.Fact(id)
-}
-
 // wantFacts checks which facts of a user are present.
 func (g *testGraph) wantFacts(t testing.TB, user string, want int) {
 	t.Helper()

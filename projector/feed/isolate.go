@@ -45,22 +45,22 @@ func (f *Feed) firstError(d *delivery, this string) string {
 }
 
 // isolate tries events one at a time. It returns an error if the graph seems to be out of order.
-func (f *Feed) isolate(ctx context.Context, ds []*delivery) error {
+func (f *Feed) isolate(ctx, work context.Context, ds []*delivery) error {
 	streak := 0
 	for i, d := range ds {
-		err := f.attempt(ctx, ds[i:i+1])
+		err := f.attempt(work, ds[i:i+1])
 		switch {
 		case err == nil:
 			streak = 0
 			continue
 		case permanent(err):
-			f.settle(ctx, d, buried(ReasonCommit, err))
+			f.settle(work, d, buried(ReasonCommit, err))
 			continue
 		}
 		f.suspectError(d, err).alone = true
-		f.settle(ctx, d, f.returned(ctx, d, err))
+		f.settle(work, d, f.returned(work, d, err))
 		if streak++; streak == 2 || ctx.Err() != nil || i == len(ds)-1 {
-			f.returnAll(ctx, ds[i+1:], err)
+			f.returnAll(work, ds[i+1:], err)
 			return err
 		}
 		sleep(ctx, f.cfg.backoff(f.loop.failures+1)) // a store that crashed gets the time to come back
@@ -70,29 +70,29 @@ func (f *Feed) isolate(ctx context.Context, ds []*delivery) error {
 
 // tryAlone tries suspects one at a time. A failure counts against one only if something has been committed since the
 // count committed, or since the failure before it: a suspect that brings the store down must not speak against the next.
-func (f *Feed) tryAlone(ctx context.Context, ds []*delivery, committed uint64) error {
+func (f *Feed) tryAlone(ctx, work context.Context, ds []*delivery, committed uint64) error {
 	for i, d := range ds {
-		err := f.attempt(ctx, ds[i:i+1])
+		err := f.attempt(work, ds[i:i+1])
 		switch {
 		case err == nil:
 			continue
 		case permanent(err):
-			f.settle(ctx, d, buried(ReasonCommit, err))
+			f.settle(work, d, buried(ReasonCommit, err))
 			continue
 		}
-		works := f.counters.commits.Load() > committed && ctx.Err() == nil
+		works := f.counters.commits.Load() > committed && work.Err() == nil
 		committed = f.counters.commits.Load()
 		s := f.suspectError(d, err)
 		if works {
 			s.count++
 		}
 		if s.count >= f.cfg.PoisonAfter {
-			f.settle(ctx, d, buried(ReasonPoison, fmt.Errorf("failed alone %d times while others were committed: %w", s.count, err)))
+			f.settle(work, d, buried(ReasonPoison, fmt.Errorf("failed alone %d times while others were committed: %w", s.count, err)))
 			continue
 		}
-		f.settle(ctx, d, f.returned(ctx, d, err))
-		if !works {
-			f.returnAll(ctx, ds[i+1:], err)
+		f.settle(work, d, f.returned(work, d, err))
+		if !works || ctx.Err() != nil {
+			f.returnAll(work, ds[i+1:], err)
 			return err
 		}
 		sleep(ctx, f.cfg.RetryMin)

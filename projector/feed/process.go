@@ -10,14 +10,15 @@ import (
 )
 
 // process projects one batch and settles every message of it. The error is trouble that will pass: the messages it
-// concerns have been given back, and the feed pauses.
-func (f *Feed) process(ctx context.Context, batch []*delivery) error {
+// concerns have been given back, and the feed pauses. The end of ctx asks it to start no new attempts after a failure, that
+// of work cuts it off.
+func (f *Feed) process(ctx, work context.Context, batch []*delivery) error {
 	defer f.keepAlive(batch)()
 	committed := f.counters.commits.Load()
 	var good, suspects []*delivery
 	for _, d := range batch {
 		if err := d.decode(f.cfg.Limits); err != nil {
-			f.settle(ctx, d, buried(ReasonBadEvent, err))
+			f.settle(work, d, buried(ReasonBadEvent, err))
 		} else if f.loop.suspects[d.seq].isolated() {
 			suspects = append(suspects, d)
 		} else {
@@ -25,27 +26,27 @@ func (f *Feed) process(ctx context.Context, batch []*delivery) error {
 		}
 	}
 	if len(good) > 0 {
-		if err := f.project(ctx, good); err != nil {
-			f.returnAll(ctx, suspects, err)
+		if err := f.project(ctx, work, good); err != nil {
+			f.returnAll(work, suspects, err)
 			return err
 		}
 	}
-	return f.tryAlone(ctx, suspects, committed)
+	return f.tryAlone(ctx, work, suspects, committed)
 }
 
 // project commits events together or finds out which of them cannot be.
-func (f *Feed) project(ctx context.Context, ds []*delivery) error {
-	err := f.attempt(ctx, ds)
+func (f *Feed) project(ctx, work context.Context, ds []*delivery) error {
+	err := f.attempt(work, ds)
 	switch ds = unsettled(ds); {
 	case err == nil:
 		return nil
 	case permanent(err) && len(ds) == 1:
-		f.settle(ctx, ds[0], buried(ReasonCommit, err))
+		f.settle(work, ds[0], buried(ReasonCommit, err))
 		return nil
 	case permanent(err), len(ds) > 1 && failing(ds):
-		return f.isolate(ctx, ds)
+		return f.isolate(ctx, work, ds)
 	default:
-		f.returnAll(ctx, ds, err)
+		f.returnAll(work, ds, err)
 		return err
 	}
 }
