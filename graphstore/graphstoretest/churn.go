@@ -47,7 +47,7 @@ type churner struct {
 func newChurner(f *fixture, seed uint64) *churner {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	own := *f
-	own.store = f.h.Open(f.T)
+	own.store = f.h.Open(f.TB)
 	return &churner{fixture: &own, seed: seed, rng: rng, model: NewMemory(), spaces: []graphstore.Space{ada, bob, mustSpace("c")},
 		nodes: []int{3, 10, 40, 250}[rng.IntN(4)]}
 }

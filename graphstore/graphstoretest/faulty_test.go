@@ -13,7 +13,7 @@ import (
 var errInjected = errors.New("injected")
 
 func TestExerciseFaultyWithoutFaults(t *testing.T) {
-	Exercise(t, Harness{Name: "faulty", ChurnTime: time.Second / 10, Open: func(*testing.T) graphstore.Store {
+	Exercise(t, Harness{Name: "faulty", ChurnTime: time.Second / 10, Open: func(testing.TB) graphstore.Store {
 		return NewFaulty(NewMemory(), func(Call) Fault { return Fault{} })
 	}})
 }

@@ -11,7 +11,7 @@ import (
 
 // fixture is one subtest's store and the graph it must hold.
 type fixture struct {
-	*testing.T
+	testing.TB
 	h       Harness
 	store   graphstore.Store
 	wanted  []graphstore.Change // the last graph given to want; nil before
@@ -19,8 +19,8 @@ type fixture struct {
 	gone    bool                // the subtest closed the store
 }
 
-func newFixture(t *testing.T, h Harness) *fixture {
-	f := &fixture{T: t, h: h, store: h.Open(t)}
+func newFixture(t testing.TB, h Harness) *fixture {
+	f := &fixture{TB: t, h: h, store: h.Open(t)}
 	t.Cleanup(func() {
 		if err := f.store.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -40,7 +40,7 @@ func (f *fixture) finish() {
 
 func (f *fixture) reopen() {
 	f.Helper()
-	f.store = f.h.Reopen(f.T, f.store)
+	f.store = f.h.Reopen(f.TB, f.store)
 }
 
 // apply commits one transaction.

@@ -16,9 +16,9 @@ type Harness struct {
 	// Name of the store, for messages.
 	Name string
 	// Open returns a new, empty store. The suite closes it.
-	Open func(t *testing.T) graphstore.Store
+	Open func(t testing.TB) graphstore.Store
 	// Reopen closes the store and opens the same graph again. Nil for a store that is not durable.
-	Reopen func(t *testing.T, s graphstore.Store) graphstore.Store
+	Reopen func(t testing.TB, s graphstore.Store) graphstore.Store
 	// Checkpoint makes the store tidy up what it does from time to time (merge its log, compact). May be nil.
 	Checkpoint func(s graphstore.Store) error
 	// FailNext makes one of the next writes fail in the middle: an Apply then returns an error that may be retried, once.
@@ -44,6 +44,13 @@ type testCase struct {
 	run  func(f *fixture)
 }
 
+// on runs the subtest on a new store of the harness.
+func (c testCase) on(t testing.TB, h Harness) {
+	f := newFixture(t, h)
+	c.run(f)
+	f.finish()
+}
+
 // Exercise runs the conformance suite: every promise of [graphstore.Store], each as a subtest on a store of its own. A
 // durable store is opened again at the end of each subtest and must hold the same graph. A run that selects no subtest
 // fails.
@@ -59,9 +66,7 @@ func Exercise(t *testing.T, h Harness) {
 	for _, c := range allCases() {
 		t.Run(c.name, func(t *testing.T) {
 			ran++
-			f := newFixture(t, h)
-			c.run(f)
-			f.finish()
+			c.on(t, h)
 		})
 	}
 	if ran == 0 {

@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func memoryHarness() Harness {
-	return Harness{Name: "memory", Open: func(*testing.T) graphstore.Store { return NewMemory() }}
+	return Harness{Name: "memory", Open: func(testing.TB) graphstore.Store { return NewMemory() }}
 }
 
 func TestExerciseMemory(t *testing.T) { Exercise(t, memoryHarness()) }

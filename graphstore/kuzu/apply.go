@@ -57,7 +57,7 @@ func (s *Store) apply(changes []graphstore.Change) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
-	rule := batchRule{index: s.index, force: s.cfg.hooks.forceBatch}
+	rule := batchRule{force: s.cfg.hooks.forceBatch}
 	plan, err := newPlan(s.engine.writer, s.index, rule, changes)
 	if err != nil {
 		return err
@@ -83,13 +83,13 @@ func (s *Store) commit(p *plan, rule batchRule) error {
 	if err := w.exec("BEGIN TRANSACTION"); err != nil {
 		return err
 	}
-	if err := (writeSession{w, s.cfg.hooks.statement, rule}).write(p); err != nil {
+	if err := (writeSession{w, s.cfg.hooks.statement, rule, s.index}).write(p); err != nil {
 		return err
 	}
 	if err := w.exec("COMMIT"); err != nil {
 		return err
 	}
-	s.index.commit(p.newSpaces, p.index, p.next)
+	s.index.commit(p)
 	return nil
 }
 

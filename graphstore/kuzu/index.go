@@ -24,11 +24,13 @@ type index struct {
 	mu     sync.RWMutex
 	spaces map[graphstore.Space]*spaceNodes
 	counts map[graphstore.NodeKind]int
+	edges  map[*relTable]int
 	next   int64 // the smallest number not in use, nor in use before in this process
 }
 
 func newIndex() *index {
-	return &index{spaces: make(map[graphstore.Space]*spaceNodes), counts: make(map[graphstore.NodeKind]int), next: 1}
+	return &index{spaces: make(map[graphstore.Space]*spaceNodes), counts: make(map[graphstore.NodeKind]int),
+		edges: make(map[*relTable]int), next: 1}
 }
 
 // space returns the number of a space.
@@ -79,16 +81,18 @@ type nodeChange struct {
 	gone  bool
 }
 
-// commit takes over what a transaction committed. newSpaces are those that it created; a space without
-// nodes ends to exist.
-func (x *index) commit(newSpaces []spaceRow, changes []nodeChange, next int64) {
+// commit takes over what a transaction committed. A space without nodes ends to exist.
+func (x *index) commit(p *plan) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.next = next
-	for _, s := range newSpaces {
+	x.next = p.next
+	for _, s := range p.newSpaces {
 		x.addSpaceLocked(s.space, s.no)
 	}
-	for _, c := range changes {
+	for _, w := range p.edges {
+		x.edges[w.table] += len(w.creates) - len(w.deletes)
+	}
+	for _, c := range p.index {
 		if c.gone {
 			delete(x.spaces[c.space].nodes, c.key)
 			x.counts[c.key.kind]--
@@ -96,7 +100,7 @@ func (x *index) commit(newSpaces []spaceRow, changes []nodeChange, next int64) {
 		}
 		x.addLocked(c)
 	}
-	for _, c := range changes {
+	for _, c := range p.index {
 		if s, ok := x.spaces[c.space]; ok && len(s.nodes) == 0 {
 			delete(x.spaces, c.space)
 		}

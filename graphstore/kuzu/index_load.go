@@ -6,7 +6,7 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// loadIndex reads the numbers of all spaces and nodes.
+// loadIndex reads the numbers of all spaces and nodes, and counts the edges.
 func loadIndex(s *session) (*index, error) {
 	x := newIndex()
 	byNo := make(map[int64]graphstore.Space)
@@ -21,6 +21,13 @@ func loadIndex(s *session) (*index, error) {
 		if err := x.loadNodes(s, t, byNo); err != nil {
 			return nil, err
 		}
+	}
+	for _, t := range relTables() {
+		n, err := s.count(t.countEdges(), nil)
+		if err != nil {
+			return nil, err
+		}
+		x.edges[t] = int(n)
 	}
 	return x, nil
 }

@@ -72,7 +72,7 @@ func harness(name string, change func(*Config)) graphstoretest.Harness {
 		return s, b, err
 	}
 	breakers := make(map[graphstore.Store]*breaker)
-	must := func(t *testing.T, path string) graphstore.Store {
+	must := func(t testing.TB, path string) graphstore.Store {
 		t.Helper()
 		reopens++
 		s, b, err := open(path, reopens%2 == 0)
@@ -84,8 +84,8 @@ func harness(name string, change func(*Config)) graphstoretest.Harness {
 	}
 	return graphstoretest.Harness{
 		Name: name,
-		Open: func(t *testing.T) graphstore.Store { return must(t, filepath.Join(t.TempDir(), "graph")) },
-		Reopen: func(t *testing.T, s graphstore.Store) graphstore.Store {
+		Open: func(t testing.TB) graphstore.Store { return must(t, filepath.Join(t.TempDir(), "graph")) },
+		Reopen: func(t testing.TB, s graphstore.Store) graphstore.Store {
 			t.Helper()
 			if err := s.Close(); err != nil {
 				t.Fatal(err)

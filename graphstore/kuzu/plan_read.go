@@ -3,40 +3,12 @@ package kuzu
 import (
 	"fmt"
 	"slices"
-
-	"github.com/kithgraph/kith/graphstore"
 )
-
-// rowsPerBatch is the most rows of one statement: beyond it, finding the i-th item of its lists costs more than another
-// statement.
-const rowsPerBatch = 256
-
-// batchRule decides between one statement per row, which uses the primary key, and one for many rows, which scans the
-// tables it matches.
-type batchRule struct {
-	index *index
-	force bool
-}
-
-// rowsPerStatement is how many rows of a table are scanned in the time that one statement takes to be planned.
-const rowsPerStatement = 2000
-
-// pays reports whether n rows are better written or read together, matching the tables of these kinds.
-func (b batchRule) pays(n int, kinds ...graphstore.NodeKind) bool {
-	if b.force {
-		return n > 1
-	}
-	scanned := 0
-	for _, k := range kinds {
-		scanned += b.index.count(k)
-	}
-	return n >= 4+scanned/rowsPerStatement
-}
 
 // readNodes returns the rows of the nodes, all of which exist.
 func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) {
 	rows := make(map[int64][]any, len(ids))
-	if p.batch.pays(len(ids), t.kind) {
+	if p.batch.pays(len(ids), p.index.count(t.kind)) {
 		for chunk := range slices.Chunk(ids, rowsPerBatch) {
 			err := p.session.query(t.readNodes(), params{"ids": anyList(chunk)}, func(pack []any) error {
 				row, err := unpack(t.columns, pack, nil)
@@ -72,7 +44,7 @@ func (p *planner) readEdges(t *relTable, out bool, ids []int64, each func(row []
 	if out {
 		end = t.from
 	}
-	if !p.batch.pays(len(ids), end) {
+	if !p.batch.pays(len(ids), p.index.count(end)+p.index.edges[t]) {
 		for _, id := range ids {
 			if err := p.session.query(t.readEdges(out), params{"id": id}, each); err != nil {
 				return err

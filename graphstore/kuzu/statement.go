@@ -34,6 +34,11 @@ func (t *nodeTable) deleteNode() string {
 	return fmt.Sprintf("MATCH (n:%s {id: $id}) DELETE n RETURN count(*)", t.name)
 }
 
+// deleteNodes deletes the nodes numbered $ids; it scans the table.
+func (t *nodeTable) deleteNodes() string {
+	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (n:%s {id: id}) DELETE n RETURN count(*)", t.name)
+}
+
 // readNode returns the columns of one node.
 func (t *nodeTable) readNode() string {
 	return fmt.Sprintf("MATCH (n:%s {id: $id}) RETURN %s", t.name, plain("n", t.columns))
@@ -98,6 +103,19 @@ func (t *relTable) setEdge() string {
 }
 
 func (t *relTable) deleteEdge() string { return t.edgeMatch() + " DELETE e RETURN count(*)" }
+
+// deleteEdges deletes $n edges from a list per column of their identity; it scans the source's table and the edges.
+func (t *relTable) deleteEdges() string {
+	var wanted, equal []string
+	for _, c := range identity() {
+		wanted = append(wanted, fmt.Sprintf("%s AS the_%s", c.item(), c.name))
+		if c.name != "src" {
+			equal = append(equal, fmt.Sprintf("e.%s = the_%s", c.name, c.name))
+		}
+	}
+	return fmt.Sprintf("UNWIND range(1, $n) AS i WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s DELETE e RETURN count(*)",
+		strings.Join(wanted, ", "), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
+}
 
 // readEdges returns the edges of one node, out of it or into it. Only columns of the edge are read.
 func (t *relTable) readEdges(out bool) string {

@@ -49,6 +49,14 @@ func edgeIDOfRow(row []any) (edgeID, error) {
 	return id, r.err
 }
 
+// identity are the columns of an edge's identity; row is in their order.
+func identity() []column {
+	all := relColumns()
+	return []column{all[colSrc], all[colDst], all[colType], all[colAsserterKind], all[colAsserterID]}
+}
+
+func (id edgeID) row() []any { return []any{id.src, id.dst, id.typ, id.by, id.bID} }
+
 // encodeEdge returns the row of an edge.
 func encodeEdge(e graphstore.Edge, src, dst, space int64) []any {
 	id := edgeIDOf(e, src, dst)

@@ -10,15 +10,14 @@ type writeSession struct {
 	*session
 	hook  func(query string) error
 	batch batchRule
+	index *index // as it was before the transaction
 }
 
 // write runs the statements of the plan in an open transaction: edges go before their nodes, nodes come before theirs.
 func (w writeSession) write(p *plan) error {
 	for _, e := range p.edges {
-		for _, id := range e.deletes {
-			if err := w.one(e.table.deleteEdge(), id.params()); err != nil {
-				return err
-			}
+		if err := w.deleteEdges(e); err != nil {
+			return err
 		}
 	}
 	if err := w.writeNodes(p); err != nil {
@@ -39,10 +38,8 @@ func (w writeSession) write(p *plan) error {
 
 func (w writeSession) writeNodes(p *plan) error {
 	for _, n := range p.nodes {
-		for _, id := range n.deletes {
-			if err := w.one(n.table.deleteNode(), params{"id": id}); err != nil {
-				return err
-			}
+		if err := w.deleteNodes(n); err != nil {
+			return err
 		}
 	}
 	for _, no := range p.goneSpaces {
@@ -68,16 +65,45 @@ func (w writeSession) writeNodes(p *plan) error {
 	return nil
 }
 
+func (w writeSession) deleteEdges(e *edgeWrites) error {
+	rows := make([][]any, len(e.deletes))
+	for i, id := range e.deletes {
+		rows[i] = id.row()
+	}
+	scanned := w.index.count(e.table.from) + w.index.edges[e.table]
+	if w.batch.paysAt(len(rows), scanned, edgesPerStatement) {
+		return w.many(e.table.deleteEdges(), identity(), rows, deletesPerBatch)
+	}
+	return w.each(e.table.deleteEdge(), identity(), rows)
+}
+
+func (w writeSession) deleteNodes(n *nodeWrites) error {
+	if !w.batch.pays(len(n.deletes), w.index.count(n.table.kind)) {
+		for _, id := range n.deletes {
+			if err := w.one(n.table.deleteNode(), params{"id": id}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for ids := range slices.Chunk(n.deletes, deletesPerBatch) {
+		if err := w.expect(int64(len(ids)), n.table.deleteNodes(), params{"ids": anyList(ids)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (w writeSession) createNodes(n *nodeWrites) error {
-	if w.batch.pays(len(n.creates)) { // creating matches nothing
-		return w.many(n.table.createNodes(), n.table.columns, n.creates)
+	if w.batch.pays(len(n.creates), 0) {
+		return w.many(n.table.createNodes(), n.table.columns, n.creates, rowsPerBatch)
 	}
 	return w.each(n.table.createNode(), n.table.columns, n.creates)
 }
 
 func (w writeSession) createEdges(e *edgeWrites) error {
-	if w.batch.pays(len(e.creates), e.table.from, e.table.to) {
-		return w.many(e.table.createEdges(), e.table.columns, e.creates)
+	if w.batch.pays(len(e.creates), w.index.count(e.table.from)+w.index.count(e.table.to)) {
+		return w.many(e.table.createEdges(), e.table.columns, e.creates, rowsPerBatch)
 	}
 	return w.each(e.table.createEdge(), e.table.columns, e.creates)
 }
@@ -91,8 +117,8 @@ func (w writeSession) each(query string, columns []column, rows [][]any) error {
 	return nil
 }
 
-func (w writeSession) many(query string, columns []column, rows [][]any) error {
-	for chunk := range slices.Chunk(rows, rowsPerBatch) {
+func (w writeSession) many(query string, columns []column, rows [][]any, size int) error {
+	for chunk := range slices.Chunk(rows, size) {
 		p := params{"n": int64(len(chunk))}
 		for i, c := range columns {
 			list := make([]any, len(chunk))
@@ -133,8 +159,4 @@ func rowParams(columns []column, row []any, without ...int) params {
 		}
 	}
 	return p
-}
-
-func (id edgeID) params() params {
-	return params{"src": id.src, "dst": id.dst, "type": id.typ, "asserter_kind": id.by, "asserter_id": id.bID}
 }
