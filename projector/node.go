@@ -1,11 +1,9 @@
 package projector
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -15,7 +13,7 @@ import (
 // node is one JSON value. It keeps what decoding into structs would lose: whether a key is there, and its null.
 type node struct {
 	kind       nodeKind
-	text       string   // a string's value, a number's literal
+	text       string   // a string's value, a number's or boolean's literal
 	keys       []string // an object's keys, parallel to items
 	items      []node
 	start, end int // the value's bytes in the input
@@ -64,95 +62,123 @@ func shortLiteral(number string) string {
 	return number
 }
 
-// parseJSON reads one JSON document. Beyond the grammar it refuses what the standard decoder would repair or leave
-// ambiguous: invalid UTF-8, NUL, half of a surrogate pair, a key twice in one object, deep nesting, and bytes behind
-// the value.
+// parseJSON reads one JSON document. The standard decoder judges the grammar; the walk that follows refuses what that
+// decoder would repair or leave ambiguous: invalid UTF-8, NUL, half of a surrogate pair, a key twice in one object, deep
+// nesting.
 func parseJSON(data []byte) (node, error) {
-	p := parser{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
-	p.dec.UseNumber()
-	n, err := p.value(0)
-	if err != nil {
-		return node{}, p.describe(err)
+	var valid json.RawMessage
+	if err := json.Unmarshal(data, &valid); err != nil {
+		return node{}, describeSyntax(err, len(data))
 	}
-	if rest := bytes.TrimLeft(data[n.end:], " \t\r\n"); len(rest) > 0 {
-		return node{}, badField("$", "has %d bytes behind the JSON value, from byte %d", len(rest), len(data)-len(rest))
-	}
-	return n, nil
+	p := parser{data: data}
+	return p.value(0)
 }
 
+// describeSyntax turns an error of the standard decoder into one that says where.
+func describeSyntax(err error, size int) error {
+	var syntax *json.SyntaxError
+	switch {
+	case !errors.As(err, &syntax):
+		return badField("$", "is not JSON: %v", err)
+	case int(syntax.Offset) >= size && strings.HasPrefix(syntax.Error(), "unexpected end"):
+		return badField("$", "ends at byte %d inside a JSON value", size)
+	default:
+		return badField("$", "is not JSON at byte %d: %v", syntax.Offset, syntax)
+	}
+}
+
+// parser walks over valid JSON.
 type parser struct {
 	data []byte
-	dec  *json.Decoder
+	at   int
 }
 
-// describe turns an error of the standard decoder into one that says where.
-func (p *parser) describe(err error) error {
-	var syntax *json.SyntaxError
-	var fe *FieldError
-	switch {
-	case errors.As(err, &fe):
-		return err
-	case errors.As(err, &syntax):
-		return badField("$", "is not JSON at byte %d: %v", syntax.Offset, syntax)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return badField("$", "ends at byte %d inside a JSON value", len(p.data))
-	default:
-		return badField("$", "is not JSON: %v", err)
+// next returns the first byte behind space and separators, where a value, a key or a closing bracket begins.
+func (p *parser) next() byte {
+	for strings.IndexByte(" \t\r\n,:", p.data[p.at]) >= 0 {
+		p.at++
 	}
+	return p.data[p.at]
 }
 
 func (p *parser) value(depth int) (node, error) {
-	before := int(p.dec.InputOffset())
-	tok, err := p.dec.Token()
-	if err != nil {
-		return node{}, err
-	}
-	n := node{start: p.tokenStart(before), end: int(p.dec.InputOffset())}
-	switch t := tok.(type) {
-	case json.Delim:
+	n := node{}
+	first := p.next()
+	n.start = p.at
+	var err error
+	switch first {
+	case '[', '{':
 		if depth >= maxDepth {
 			return node{}, badField("", "is nested deeper than %d levels", maxDepth)
 		}
-		if t == '[' {
+		p.at++
+		if first == '[' {
 			n.kind = nodeArray
 			err = p.array(&n, depth)
 		} else {
 			n.kind = nodeObject
 			err = p.object(&n, depth)
 		}
-		n.end = int(p.dec.InputOffset())
-		return n, err
-	case string:
-		n.kind, n.text = nodeString, t
-		return n, checkString(p.data[n.start:n.end], t)
-	case json.Number:
-		n.kind, n.text = nodeNumber, t.String()
-	case bool:
-		n.kind = nodeBool
-	case nil:
+	case '"':
+		n.kind = nodeString
+		n.text, err = p.text()
+	case 'n':
 		n.kind = nodeNull
+		p.at += len("null")
+	case 't':
+		n.kind, n.text = nodeBool, "true"
+		p.at += len(n.text)
+	case 'f':
+		n.kind, n.text = nodeBool, "false"
+		p.at += len(n.text)
+	default:
+		n.kind = nodeNumber
+		n.text = p.number()
 	}
-	return n, nil
+	n.end = p.at
+	return n, err
 }
 
-// tokenStart returns where the token that was just read begins: behind the separators that follow the one before it.
-func (p *parser) tokenStart(before int) int {
-	for before < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[before]) >= 0 {
-		before++
+// number returns the literal of the number that begins here.
+func (p *parser) number() string {
+	start := p.at
+	for p.at < len(p.data) && strings.IndexByte("+-.0123456789eE", p.data[p.at]) >= 0 {
+		p.at++
 	}
-	return before
+	return string(p.data[start:p.at])
+}
+
+// text returns the value of the string that begins here.
+func (p *parser) text() (string, error) {
+	start := p.at
+	escaped := false
+	for p.at++; p.data[p.at] != '"'; p.at++ {
+		if p.data[p.at] == '\\' {
+			escaped = true
+			p.at++
+		}
+	}
+	p.at++
+	raw := p.data[start:p.at]
+	value := string(raw[1 : len(raw)-1])
+	if escaped {
+		if err := json.Unmarshal(raw, &value); err != nil {
+			return "", badField("", "is not a JSON string: %v", err)
+		}
+	}
+	return value, checkString(raw, value, escaped)
 }
 
 func (p *parser) array(n *node, depth int) error {
-	for i := 0; p.dec.More(); i++ {
+	for p.next() != ']' {
 		item, err := p.value(depth + 1)
 		if err != nil {
-			return under(fmt.Sprintf("[%d]", i), err)
+			return under(fmt.Sprintf("[%d]", len(n.items)), err)
 		}
 		n.items = append(n.items, item)
 	}
-	_, err := p.dec.Token() // the closing bracket, or what is wrong with it
-	return err
+	p.at++
+	return nil
 }
 
 // indexedKeys is the size of an object from which a map finds a repeated key faster than a scan.
@@ -160,8 +186,8 @@ const indexedKeys = 16
 
 func (p *parser) object(n *node, depth int) error {
 	var seen map[string]struct{}
-	for p.dec.More() {
-		key, err := p.value(depth)
+	for p.next() != '}' {
+		key, err := p.text()
 		if err != nil {
 			return under("(key)", err)
 		}
@@ -171,21 +197,21 @@ func (p *parser) object(n *node, depth int) error {
 				seen[k] = struct{}{}
 			}
 		}
-		if _, dup := seen[key.text]; dup || (seen == nil && n.member(key.text) != nil) {
-			return badField(pathKey(key.text), "is there twice: want each key once")
+		if _, dup := seen[key]; dup || (seen == nil && n.member(key) != nil) {
+			return badField(pathKey(key), "is there twice: want each key once")
 		}
 		if seen != nil {
-			seen[key.text] = struct{}{}
+			seen[key] = struct{}{}
 		}
 		val, err := p.value(depth + 1)
 		if err != nil {
-			return under(pathKey(key.text), err)
+			return under(pathKey(key), err)
 		}
-		n.keys = append(n.keys, key.text)
+		n.keys = append(n.keys, key)
 		n.items = append(n.items, val)
 	}
-	_, err := p.dec.Token()
-	return err
+	p.at++
+	return nil
 }
 
 // pathKey returns a key as it stands in a path: quoted if it would confuse the reader.
@@ -201,12 +227,15 @@ func pathKey(key string) string {
 
 // checkString checks the raw bytes of a string token, quotes included, for what the standard decoder silently replaces
 // by U+FFFD, and the value for NUL.
-func checkString(raw []byte, value string) error {
+func checkString(raw []byte, value string, escaped bool) error {
 	if !utf8.Valid(raw) {
 		return badField("", "%s is not valid UTF-8", graphstore.Shorten(value))
 	}
 	if at := strings.IndexByte(value, 0); at >= 0 {
 		return badField("", "%s has a NUL at byte %d", graphstore.Shorten(value), at)
+	}
+	if !escaped {
+		return nil
 	}
 	if half := halfSurrogate(raw); half != "" {
 		return badField("", "%s has %s, half of a surrogate pair", graphstore.Shorten(value), half)
