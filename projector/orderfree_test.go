@@ -15,7 +15,7 @@ import (
 // TestMain raises the number of random histories; -rapid.checks and -rapid.seed still decide if given.
 func TestMain(m *testing.M) {
 	if f := flag.Lookup("rapid.checks"); f != nil {
-		f.DefValue = "700"
+		f.DefValue = "500"
 		_ = f.Value.Set(f.DefValue)
 	}
 	flag.Parse()
