@@ -67,7 +67,7 @@ func (s *Store) keyword(ctx context.Context, tx *sql.Tx, dim int, q vdb.KeywordQ
 // best returns the first limit points by score, then id, that take accepts. The index gives rows by score only, so it is
 // read on while scores equal the last one needed.
 func (s *Store) best(ctx context.Context, tx *sql.Tx, m *matrix, limit int, take func(place) bool, expression string) ([]hit, error) {
-	rows, err := in(ctx, tx, s.reads.words).QueryContext(ctx, expression)
+	rows, err := query(ctx, tx, s.reads.words, expression)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -23,8 +24,8 @@ func rowRange(userNo int64) (first, last int64) { return userNo << 32, userNo<<3
 
 // readUser returns the state of a user in the transaction.
 func (s *Store) readUser(ctx context.Context, tx *sql.Tx, space graphstore.Space) (u userState, err error) {
-	err = tx.StmtContext(ctx, s.reads.user).QueryRowContext(ctx, space.UserID()).Scan(&u.no, &u.rev, &u.deletedRev, &u.points)
-	if err == sql.ErrNoRows { //nolint:errorlint // Scan returns it as it is
+	err = queryRow(ctx, tx, s.reads.user, space.UserID()).Scan(&u.no, &u.rev, &u.deletedRev, &u.points)
+	if errors.Is(err, sql.ErrNoRows) {
 		return userState{}, nil
 	}
 	return u, wrap(ctx, "read user", err)
@@ -101,7 +102,7 @@ func (l *loader) read(meta, vectors *sql.Stmt, args ...any) error {
 }
 
 func (l *loader) readMeta(stmt *sql.Stmt, args []any) error {
-	rows, err := l.tx.StmtContext(l.ctx, stmt).QueryContext(l.ctx, args...)
+	rows, err := query(l.ctx, l.tx, stmt, args...)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (l *loader) last() *block {
 }
 
 func (l *loader) readVectors(stmt *sql.Stmt, args []any) error {
-	rows, err := l.tx.StmtContext(l.ctx, stmt).QueryContext(l.ctx, args...)
+	rows, err := query(l.ctx, l.tx, stmt, args...)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (s *Store) readPayloads(ctx context.Context, tx *sql.Tx, m *matrix, hits []
 		list = strconv.AppendInt(list, h.row(), 10)
 	}
 	list = append(list, ']')
-	rows, err := in(ctx, tx, s.reads.payloads).QueryContext(ctx, m.userNo, string(list))
+	rows, err := query(ctx, tx, s.reads.payloads, m.userNo, string(list))
 	if err != nil {
 		return filling{}, fmt.Errorf("read payloads: %w", err)
 	}

@@ -106,7 +106,7 @@ func (s *Store) accepts(ctx context.Context, tx *sql.Tx, m *matrix, f filter) (f
 // rowsWithContent returns the user's rows whose content is one of the given, ascending.
 func (s *Store) rowsWithContent(ctx context.Context, tx *sql.Tx, userNo int64, contents []string) ([]int64, error) {
 	first, last := rowRange(userNo)
-	rows, err := in(ctx, tx, s.reads.contents).QueryContext(ctx, first, last, textList(contents))
+	rows, err := query(ctx, tx, s.reads.contents, first, last, textList(contents))
 	if err != nil {
 		return nil, fmt.Errorf("filter by content: %w", err)
 	}

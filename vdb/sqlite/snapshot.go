@@ -15,7 +15,17 @@ func (s *Store) snapshot(ctx context.Context, fn func(tx *sql.Tx) error) error {
 	return errors.Join(fn(tx), rollback(tx))
 }
 
-// in returns the statement as part of the transaction, or as it is without one.
+// query runs a prepared statement as part of the transaction, or by itself when tx is nil.
+func query(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
+	return in(ctx, tx, stmt).QueryContext(ctx, args...)
+}
+
+// queryRow is query for one row.
+func queryRow(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) *sql.Row {
+	return in(ctx, tx, stmt).QueryRowContext(ctx, args...)
+}
+
+// in returns the statement bound to the transaction, which closes it at its end.
 func in(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt) *sql.Stmt {
 	if tx == nil {
 		return stmt

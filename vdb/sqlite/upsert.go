@@ -125,7 +125,7 @@ func (w *writing) put(r record) error {
 
 // find returns the row of a point.
 func (w *writing) find(user *writtenUser, id string) (row int64, found bool, err error) {
-	err = w.tx.StmtContext(w.ctx, w.s.find).QueryRowContext(w.ctx, user.no, id).Scan(&row)
+	err = queryRow(w.ctx, w.tx, w.s.find, user.no, id).Scan(&row)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
 	}

@@ -38,7 +38,7 @@ func (s *Store) write(ctx context.Context, fn func(w *writing) error) (err error
 }
 
 func (w *writing) exec(stmt *sql.Stmt, args ...any) error {
-	_, err := w.tx.StmtContext(w.ctx, stmt).ExecContext(w.ctx, args...)
+	_, err := in(w.ctx, w.tx, stmt).ExecContext(w.ctx, args...)
 	return err
 }
 
@@ -53,7 +53,7 @@ func (w *writing) user(space graphstore.Space, add bool) (*writtenUser, error) {
 		}
 	}
 	var u writtenUser
-	err := w.tx.StmtContext(w.ctx, w.s.user).QueryRowContext(w.ctx, space.UserID()).
+	err := queryRow(w.ctx, w.tx, w.s.user, space.UserID()).
 		Scan(&u.no, &u.nextSeq, &u.points, &u.rev, &u.deletedRev)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
