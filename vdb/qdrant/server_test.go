@@ -182,24 +182,27 @@ func TestBlackHole(t *testing.T) {
 }
 
 func TestDeadlineInTheMiddleOfACall(t *testing.T) {
-	srv, st, q := started(t, wire.Options{}, Config{})
+	arrived := make(chan struct{}, 2)
+	srv, st, q := started(t, wire.Options{Observe: func(method string, _ any) {
+		if method == "Query" {
+			arrived <- struct{}{}
+		}
+	}}, Config{})
 	srv.Inject(wire.Fault{Method: "Query", Drop: true})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond) // time to arrive
 	defer cancel()
 	if _, err := st.Search(ctx, q); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, vdb.ErrUnavailable) {
 		t.Errorf("deadline: got %v", err)
 	}
+	<-arrived
 	ctx, cancel = context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	before := srv.Calls("Query")
 	wg.Go(func() {
 		if _, err := st.Search(ctx, q); !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: got %v", err)
 		}
 	})
-	for srv.Calls("Query") == before { // the call has arrived
-		time.Sleep(time.Millisecond)
-	}
+	<-arrived
 	cancel()
 	wg.Wait()
 }

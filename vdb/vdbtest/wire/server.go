@@ -38,8 +38,8 @@ type Options struct {
 	Version string
 	// FlatVectors answers vectors in the deprecated flat fields of the protocol.
 	FlatVectors bool
-	// Observe sees every request that is let through, as in ("Query", *qdrant.QueryPoints), before it is answered. Calls
-	// come from several goroutines at once; the request must not be changed.
+	// Observe sees every request that arrives, as in ("Query", *qdrant.QueryPoints), before faults and answers. Calls come
+	// from several goroutines at once; the request must not be changed.
 	Observe func(method string, req any)
 }
 
@@ -124,7 +124,7 @@ func (s *Server) serverOptions() []grpc.ServerOption {
 	opts := []grpc.ServerOption{
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: keepaliveMinTime, PermitWithoutStream: true}),
 		grpc.MaxRecvMsgSize(math.MaxInt32),
-		grpc.ChainUnaryInterceptor(s.fault.intercept, s.authenticate, s.observe),
+		grpc.ChainUnaryInterceptor(s.observe, s.fault.intercept, s.authenticate),
 		grpc.WaitForHandlers(true),
 	}
 	if s.opts.Certificate != nil {
