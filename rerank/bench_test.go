@@ -243,3 +243,30 @@ func BenchmarkPoolNominateHubs(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPoolPaths: paths between the ten best of a cluster, against ranking alone.
+func BenchmarkPoolPaths(b *testing.B) {
+	r := newRanker(b, nil)
+	for _, n := range []int{2_000, 200_000} {
+		g := benchGraphOf(b, n)
+		b.Run(fmt.Sprintf("facts=%d", n), func(b *testing.B) {
+			q := g.cluster()
+			ranked := mustRank(b, r, q)
+			x, err := r.Admit(q, ranked, rerank.Nominations{}, nil, 10)
+			if err != nil {
+				b.Fatal(err)
+			}
+			pq := rerank.PathQuery{Request: q, Expansion: x, K: 10}
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := r.Paths(pq); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.StopTimer()
+			took := best(func() { _, _ = r.Paths(pq) }, func() { mustRank(b, r, q) })
+			b.ReportMetric(took[0], "best-ns")
+			b.ReportMetric(took[0]/took[1], "x-rerank")
+		})
+	}
+}

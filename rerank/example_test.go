@@ -103,3 +103,62 @@ func ExampleProfileSettings() {
 	fmt.Println(err)
 	// Output: rerank settings: MEMORY_GRAPH_PROPAGATE_BETA 7: want 0 to 1
 }
+
+// Example_expansion adds facts that the vector search missed, and shows how the results connect. A real caller asks its
+// vector store where this one asks a map.
+func Example_expansion() {
+	space, err := graphstore.NewSpace("alice")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ranker, err := rerank.New(rerank.DefaultSettings())
+	if err != nil {
+		log.Fatal(err)
+	}
+	request := rerank.Request{
+		Space: space,
+		Graph: exampleGraph(space),
+		Pool: []rerank.Candidate{
+			{Space: space, ID: "deadline-moved", Cosine: 0.80},
+			{Space: space, ID: "lunch-plan", Cosine: 0.66},
+		},
+		Now: graphstore.InstantOf(time.Date(2026, 1, 20, 0, 0, 0, 0, time.UTC)),
+	}
+	ranked, err := ranker.Rerank(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	nominated, err := ranker.Nominate(request, ranked)
+	if err != nil {
+		log.Fatal(err)
+	}
+	cosines := map[string]float64{"vendor-late": 0.62}
+	var scored []rerank.Candidate
+	for _, id := range nominated.IDs() {
+		scored = append(scored, rerank.Candidate{Space: space, ID: id, Cosine: cosines[id]})
+	}
+	expansion, err := ranker.Admit(request, ranked, nominated, scored, 10)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, place := range expansion.Places {
+		fmt.Println(place.ID())
+		for _, a := range place.Attached {
+			fmt.Printf("  with %s by %s, score %.2f\n", a.ID, a.Via, a.GraphScore)
+		}
+	}
+	found, err := ranker.Paths(rerank.PathQuery{
+		Request: request, Expansion: expansion, Nominated: nominated, Scored: scored, K: 10,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, p := range found.Paths {
+		fmt.Printf("%s (%.2f)\n", p.String(), p.Score)
+	}
+	// Output:
+	// deadline-moved
+	//   with vendor-late by causes, score 0.80
+	// lunch-plan
+	// vendor-late -causes-> deadline-moved (0.63)
+}

@@ -22,6 +22,7 @@ type Ranker struct {
 	calibration calibration
 	priors      priorTable // of all types
 	support     priorTable // of types that carry support
+	paths       priorTable // of types that may be a hop of a relation path
 	damping     []float64  // by number of facts on a bridge, up to HubCap
 	owners      []string
 	linkReads   int
@@ -41,6 +42,7 @@ func New(s Settings) (*Ranker, error) {
 		calibration: calibrationOf(s.CalLo, s.CalHi),
 		priors:      priorTableOf(s.Priors, nil),
 		support:     priorTableOf(s.Priors, s.SupportExclude),
+		paths:       priorTableOf(s.Priors, []graphstore.RelationType{graphstore.SemanticNeighbor}),
 		damping:     dampingTable(s.HubCap),
 		owners:      slices.Clone(s.Owners),
 		linkReads:   maxLinkReads,

@@ -77,6 +77,8 @@ type Settings struct {
 
 	// Expand bounds the facts that the graph adds to the pool.
 	Expand ExpandSettings
+	// Paths bound the relation paths shown between results.
+	Paths PathSettings
 }
 
 // DefaultOwners returns the names a memory's owner goes by.
@@ -95,6 +97,7 @@ func DefaultSettings() Settings {
 		HubCap:         DefaultHubCap,
 		EpisodeWeight:  DefaultEpisodeWeight,
 		Expand:         DefaultExpandSettings(),
+		Paths:          DefaultPathSettings(),
 	}
 }
 

@@ -30,6 +30,7 @@ func (s Settings) Validate() error {
 		inRange("MEMORY_GRAPH_HUB_CAP", s.HubCap, 0, MaxHubCap),
 		inRange("MEMORY_EPISODE_RECALL_WEIGHT", s.EpisodeWeight, 0, 1),
 		s.Expand.validate(),
+		s.Paths.validate(),
 	)
 }
 

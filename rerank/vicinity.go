@@ -43,11 +43,12 @@ func compareTied(a, b tied) int {
 	return strings.Compare(a.id, b.id)
 }
 
-// read gathers the edges of a fact under priors. extra are further edges of it, of one type.
-func (c *vicinity) read(r *Ranker, q *Request, n graphstore.Node, priors *priorTable, extra []graphstore.Node) {
+// read gathers the edges of a fact under priors. peers are the facts that episode recall ties to it; links that skip
+// reports are left out, nil for none.
+func (c *vicinity) read(r *Ranker, q *Request, n graphstore.Node, priors *priorTable, peers []graphstore.Node, skip func(graphstore.Node, graphstore.Link) bool) {
 	g := q.Graph
 	c.findBridges(r, q, n, priors)
-	size := c.cost(g, n) + len(extra)
+	size := c.cost(g, n) + len(peers)
 	c.reads += size
 	c.table.reset(size)
 	c.nodes = c.nodes[:0]
@@ -55,11 +56,11 @@ func (c *vicinity) read(r *Ranker, q *Request, n graphstore.Node, priors *priorT
 	c.stamps = grown(c.stamps, size)
 	clear(c.stamps)
 	for _, l := range g.Links(n) {
-		if l.To != n && priors[l.Type] != 0 {
+		if l.To != n && priors[l.Type] != 0 && (skip == nil || !skip(n, l)) {
 			c.row.add(c.number(l.To), l.Type, l.Weight)
 		}
 	}
-	for _, m := range extra {
+	for _, m := range peers {
 		c.row.add(c.number(m), graphstore.Episode, r.settings.EpisodeWeight)
 	}
 	for i, use := range c.bridges {

@@ -190,7 +190,7 @@ func (w *walker) list(number int32) {
 	}
 	from := int32(len(w.neighbours))
 	if w.affordable(at.node) {
-		w.vicinity.read(w.r, w.q, at.node, &w.r.priors, w.episodePeers(at.member))
+		w.vicinity.read(w.r, w.q, at.node, &w.r.priors, w.episodePeers(at.member), nil)
 		w.buffer = w.vicinity.strongest(w.buffer[:0], w.r, w.q.Graph, &w.r.priors, w.r.settings.Expand.Fanout, w.passable)
 		for _, t := range w.buffer {
 			w.neighbours = append(w.neighbours, step{w.number(t.node, t.id), t.weight, t.top})
