@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	neturl "net/url"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -97,6 +98,10 @@ func Connect(ctx context.Context, url string, cfg ConnectConfig) (*nats.Conn, er
 		cfg.Timeout = min(cfg.Timeout, time.Until(deadline))
 	}
 	nc, err := nats.Connect(url, cfg.options()...)
+	var unparsed *neturl.Error
+	if errors.As(err, &unparsed) { // it quotes the URL, which may hold a password
+		return nil, errors.New("connect to NATS: url: not a URL like nats://user:password@host:4222")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}

@@ -35,6 +35,7 @@ type progressState struct {
 	open    map[uint64]struct{}
 	doubt   bool   // deliveries up to doubted are not all known
 	doubted uint64 // until the server's own floor reaches this
+	beyond  bool   // what was missed may be newer than high, but not than the next one that is sent for the first time
 	waits   map[*wait]struct{}
 	stopped bool
 }
@@ -60,7 +61,7 @@ func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo)
 		clear(p.mu.open)
 	}
 	p.mu.next = info.Delivered.Consumer + 1
-	p.mu.high = max(p.mu.high, info.Delivered.Stream)
+	p.mu.high, p.mu.beyond = max(p.mu.high, info.Delivered.Stream), false
 	p.doubtLocked(p.mu.high)
 	p.observeLocked(info)
 }
@@ -70,15 +71,18 @@ func (p *progress) doubtLocked(seq uint64) {
 	p.mu.doubt, p.mu.doubted = seq > p.mu.floor, seq
 }
 
-// delivered notes a message that came.
-func (p *progress) delivered(seq jetstream.SequencePair) {
+// delivered notes a message that came, and whether the server sent it for the first time: messages are sent in the order
+// of the stream, but for repeats.
+func (p *progress) delivered(seq jetstream.SequencePair, first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	missed, newer := seq.Consumer != p.mu.next, seq.Stream > p.mu.high
+	p.mu.next = seq.Consumer + 1
 	p.mu.high = max(p.mu.high, seq.Stream)
-	if seq.Consumer != p.mu.next {
+	if missed || (p.mu.beyond && newer) {
 		p.doubtLocked(p.mu.high)
 	}
-	p.mu.next = seq.Consumer + 1
+	p.mu.beyond = (p.mu.beyond || missed) && !(first && newer)
 	if seq.Stream > p.mu.floor { // else it is applied and merely not acknowledged
 		p.mu.open[seq.Stream] = struct{}{}
 	}

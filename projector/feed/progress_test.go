@@ -84,7 +84,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 			seq := m.stream[m.delivered]
 			m.delivered++
 			if pair := m.send(seq, arrives); arrives {
-				p.delivered(pair)
+				p.delivered(pair, true)
 			}
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -102,7 +102,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 				}
 				seq, arrives := rapid.SampledFrom(seqs).Draw(t, "seq"), rapid.Bool().Draw(t, "arrives")
 				if pair := m.send(seq, arrives); arrives {
-					p.delivered(pair)
+					p.delivered(pair, false)
 				}
 			},
 			"settle": func(t *rapid.T) {
@@ -124,7 +124,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 			deliver(true)
 		}
 		for _, seq := range open(false) {
-			p.delivered(m.send(seq, true))
+			p.delivered(m.send(seq, true), false)
 			settle(seq)
 			check()
 		}
@@ -139,7 +139,7 @@ func TestProgressNeedsNoAnswerInRegularService(t *testing.T) {
 	p := newProgress()
 	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
 	for i := uint64(1); i <= 3; i++ {
-		p.delivered(jetstream.SequencePair{Consumer: i, Stream: 10 * i}) // gaps in the stream are no doubt
+		p.delivered(jetstream.SequencePair{Consumer: i, Stream: 10 * i}, true) // gaps in the stream are no doubt
 	}
 	p.settled(20, 30)
 	if got := p.position(); got != 9 { // 10 is open
@@ -152,6 +152,39 @@ func TestProgressNeedsNoAnswerInRegularService(t *testing.T) {
 	p.idle(35) // deleted from the end of the stream
 	if got := p.position(); got != 35 {
 		t.Errorf("at %d, want 35", got)
+	}
+}
+
+// TestProgressMissesADeliveryBeforeARepeat: the gap shows at a message that is delivered again, and what was missed is newer
+// than anything known.
+func TestProgressMissesADeliveryBeforeARepeat(t *testing.T) {
+	p := newProgress()
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.delivered(jetstream.SequencePair{Consumer: 1, Stream: 1}, true)
+	// The second delivery, of sequence 2, is lost.
+	p.delivered(jetstream.SequencePair{Consumer: 3, Stream: 1}, false)
+	p.delivered(jetstream.SequencePair{Consumer: 4, Stream: 3}, true)
+	p.settled(1, 3)
+	var info jetstream.ConsumerInfo
+	info.AckFloor.Stream = 1
+	p.observe(&info)
+	if got := p.position(); got != 1 {
+		t.Errorf("at %d while 2 is lost, want 1", got)
+	}
+}
+
+// TestProgressMissesManyAndSeesRepeats: all three deliveries are lost, and repeats of the first and the third come.
+func TestProgressMissesManyAndSeesRepeats(t *testing.T) {
+	p := newProgress()
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.delivered(jetstream.SequencePair{Consumer: 4, Stream: 1}, false)
+	p.delivered(jetstream.SequencePair{Consumer: 5, Stream: 3}, false)
+	p.settled(1)
+	var info jetstream.ConsumerInfo
+	info.AckFloor.Stream = 1
+	p.observe(&info)
+	if got := p.position(); got != 1 {
+		t.Errorf("at %d while 2 is lost, want 1", got)
 	}
 }
 

@@ -83,7 +83,7 @@ func (f *Feed) deliver(batch []*delivery, msg jetstream.Msg) []*delivery {
 		f.health.noted(err)
 		return batch
 	}
-	f.progress.delivered(meta.Sequence)
+	f.progress.delivered(meta.Sequence, d.count == 1)
 	f.health.delivered(d.pending)
 	if d.count > 1 {
 		f.counters.redelivered.Add(1)
