@@ -75,6 +75,6 @@ func Exercise(t *testing.T, h Harness) {
 }
 
 func allCases() []testCase {
-	return slices.Concat(recordCases(), keyCases(), transactionCases(), badChangeCases(), danglingCases(), textCases(),
-		loadCases(), lifecycleCases(), concurrencyCases(), churnCases())
+	return slices.Concat(recordCases(), keyCases(), transactionCases(), badChangeCases(), danglingCases(), loadCases(),
+		lifecycleCases(), textCases(), concurrencyCases(), churnCases())
 }

@@ -16,9 +16,9 @@ import (
 // mutant is the store in memory with one promise broken: a nil func keeps the promise.
 type mutant struct {
 	*Memory
-	apply  func(m *Memory, ctx context.Context, changes []graphstore.Change) error
+	apply  func(ctx context.Context, m *Memory, changes []graphstore.Change) error
 	yield  func(c graphstore.Change) graphstore.Change // what a load makes of a record
-	load   func(m *Memory, ctx context.Context, l loader, yield func(graphstore.Change) error) error
+	load   func(ctx context.Context, m *Memory, l loader, yield func(graphstore.Change) error) error
 	space  func(m *Memory, s graphstore.Space) graphstore.Space // the space that is loaded
 	spaces func([]graphstore.Space) []graphstore.Space
 	stats  func(graphstore.Stats) graphstore.Stats
@@ -29,7 +29,7 @@ func (m *mutant) Apply(ctx context.Context, changes []graphstore.Change) error {
 	if m.apply == nil {
 		return m.Memory.Apply(ctx, changes)
 	}
-	return m.apply(m.Memory, ctx, changes)
+	return m.apply(ctx, m.Memory, changes)
 }
 
 func (m *mutant) Load(ctx context.Context, s graphstore.Space, yield func(graphstore.Change) error) error {
@@ -49,7 +49,7 @@ func (m *mutant) loadWith(ctx context.Context, l loader, yield func(graphstore.C
 		yield = func(c graphstore.Change) error { return given(m.yield(c)) }
 	}
 	if m.load != nil {
-		return m.load(m.Memory, ctx, l, yield)
+		return m.load(ctx, m.Memory, l, yield)
 	}
 	return l(ctx, yield)
 }
@@ -109,7 +109,7 @@ func onEntity(change func(*graphstore.Entity)) func(graphstore.Change) graphstor
 }
 
 // oneByOne applies each change by itself, in the given order or in one that does not dangle.
-func oneByOne(sorted bool) func(*Memory, context.Context, []graphstore.Change) error {
+func oneByOne(sorted bool) func(context.Context, *Memory, []graphstore.Change) error {
 	rank := func(c graphstore.Change) int { // node puts, edge puts, edge deletes, node deletes
 		switch {
 		case c.Op == graphstore.Put && c.Edge == nil:
@@ -122,7 +122,7 @@ func oneByOne(sorted bool) func(*Memory, context.Context, []graphstore.Change) e
 			return 3
 		}
 	}
-	return func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+	return func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 		if err := graphstore.ValidateChanges(changes); err != nil {
 			return err
 		}
@@ -141,7 +141,7 @@ func oneByOne(sorted bool) func(*Memory, context.Context, []graphstore.Change) e
 }
 
 // unchecked applies without looking for edges that dangle.
-func unchecked(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+func unchecked(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
 	}
@@ -157,8 +157,8 @@ func unchecked(m *Memory, ctx context.Context, changes []graphstore.Change) erro
 }
 
 // dropping ignores the changes for which drop is true.
-func dropping(drop func(graphstore.Change) bool) func(*Memory, context.Context, []graphstore.Change) error {
-	return func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+func dropping(drop func(graphstore.Change) bool) func(context.Context, *Memory, []graphstore.Change) error {
+	return func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 		if err := graphstore.ValidateChanges(changes); err != nil {
 			return err
 		}
@@ -176,10 +176,10 @@ func mutants() map[string]mutant {
 		"lets edges dangle":       {apply: unchecked},
 		"forgets edge deletes":    {apply: dropping(func(c graphstore.Change) bool { return c.Op == graphstore.Delete && c.Edge != nil })},
 		"forgets topics":          {apply: dropping(func(c graphstore.Change) bool { return c.Topic != nil })},
-		"does not validate": {apply: func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+		"does not validate": {apply: func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 			return m.Apply(ctx, slices.DeleteFunc(slices.Clone(changes), func(c graphstore.Change) bool { return c.Validate() != nil }))
 		}},
-		"keeps what it was given": {apply: func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+		"keeps what it was given": {apply: func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 			err := m.Apply(ctx, changes)
 			for _, c := range changes {
 				if err == nil && c.Op == graphstore.Put {
@@ -188,7 +188,7 @@ func mutants() map[string]mutant {
 			}
 			return err
 		}},
-		"merges instead of replacing": {apply: func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+		"merges instead of replacing": {apply: func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 			merged := slices.Clone(changes)
 			for i, c := range changes {
 				old, had := m.mu.spaces[c.Space].records[c.Key()]
@@ -198,10 +198,10 @@ func mutants() map[string]mutant {
 			}
 			return m.Apply(ctx, merged)
 		}},
-		"answers a commit with an error": {apply: func(m *Memory, ctx context.Context, changes []graphstore.Change) error {
+		"answers a commit with an error": {apply: func(ctx context.Context, m *Memory, changes []graphstore.Change) error {
 			return errors.Join(m.Apply(ctx, changes), errMutant)
 		}},
-		"ignores the context": {apply: func(m *Memory, _ context.Context, changes []graphstore.Change) error {
+		"ignores the context": {apply: func(_ context.Context, m *Memory, changes []graphstore.Change) error {
 			return m.Apply(context.Background(), changes)
 		}},
 		"loses the place in the batch": {yield: onFact(func(f *graphstore.Fact) { f.BatchSeq = 0 })},
@@ -240,14 +240,14 @@ func mutants() map[string]mutant {
 
 func sameValue(a, b graphstore.HardID) bool { return a.Kind+":"+a.Value == b.Kind+":"+b.Value }
 
-func wrapping(_ *Memory, ctx context.Context, l loader, yield func(graphstore.Change) error) error {
+func wrapping(ctx context.Context, _ *Memory, l loader, yield func(graphstore.Change) error) error {
 	if err := l(ctx, yield); err != nil {
 		return fmt.Errorf("load: %w", err)
 	}
 	return nil
 }
 
-func deaf(_ *Memory, ctx context.Context, l loader, yield func(graphstore.Change) error) error {
+func deaf(ctx context.Context, _ *Memory, l loader, yield func(graphstore.Change) error) error {
 	var first error
 	err := l(ctx, func(c graphstore.Change) error {
 		if err := yield(c); first == nil {
@@ -261,14 +261,14 @@ func deaf(_ *Memory, ctx context.Context, l loader, yield func(graphstore.Change
 	return err
 }
 
-func twice(_ *Memory, ctx context.Context, l loader, yield func(graphstore.Change) error) error {
+func twice(ctx context.Context, _ *Memory, l loader, yield func(graphstore.Change) error) error {
 	if err := l(ctx, yield); err != nil {
 		return err
 	}
 	return l(ctx, yield)
 }
 
-func edgesFirst(_ *Memory, ctx context.Context, l loader, yield func(graphstore.Change) error) error {
+func edgesFirst(ctx context.Context, _ *Memory, l loader, yield func(graphstore.Change) error) error {
 	var all []graphstore.Change
 	if err := l(ctx, func(c graphstore.Change) error { all = append(all, c); return nil }); err != nil {
 		return err

@@ -119,7 +119,7 @@ func (s *Store) reopenLocked(index bool) (err error) {
 		return fmt.Errorf("reopen graph: %w", err)
 	}
 	if index {
-		fresh, err := loadIndex(s.engine.writer)
+		fresh, err := loadIndex(s.engine.writer, s.cfg.pageSizes())
 		if err != nil {
 			s.closeEngine()
 			return fmt.Errorf("reopen graph: load index: %w", err)

@@ -1,11 +1,21 @@
 package kuzu
 
-// Most rows of one statement. The i-th item of a list is found by counting, so a statement that uses many lists for each
-// row soon costs more than two of half the size; a delete uses them once.
+// Most rows of one statement. Each of its lists is copied for each row, so larger statements cost more per row, while
+// every statement scans the tables once: the best size is the root of the quotient.
 const (
 	rowsPerBatch    = 256
-	deletesPerBatch = 1024
+	manyRowsPerScan = 768  // when a scan is long
+	deletesPerBatch = 1024 // a delete uses its lists once
+	readsPerBatch   = 1024 // a read has one list, unwound
+	longScan        = 60_000
 )
+
+func createsPerBatch(scanned int) int {
+	if scanned > longScan {
+		return manyRowsPerScan
+	}
+	return rowsPerBatch
+}
 
 // What is scanned in the time of one statement for one row, measured with libkuzu 0.11.3.
 const (

@@ -81,23 +81,27 @@ func (e *engine) read(ctx context.Context, fn func(*session) error) (err error) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { e.readers <- s }()
+	sound := false
+	defer func() { // also when fn panics
+		if s != nil && !sound {
+			s.close()
+			s = nil
+		}
+		e.readers <- s
+	}()
 	if s == nil {
 		if s, err = openSession(e.db, e.cfg.ReadTimeout, e.leaked); err != nil {
-			s = nil
 			return err
 		}
 	}
-	err = s.exec("BEGIN TRANSACTION READ ONLY")
-	if err == nil {
-		err = fn(s)
-		if end := s.exec("COMMIT"); end != nil && err == nil {
-			err = end
-		} else if end == nil {
-			return err // also when fn had enough: the session is sound
-		}
+	if err := s.exec("BEGIN TRANSACTION READ ONLY"); err != nil {
+		return err
 	}
-	s.close()
-	s = nil
+	err = fn(s)
+	end := s.exec("COMMIT")
+	sound = end == nil // also when fn had enough
+	if err == nil {
+		err = end
+	}
 	return err
 }

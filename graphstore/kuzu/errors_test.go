@@ -24,7 +24,7 @@ func TestStatementErrorsByTheirBeginning(t *testing.T) {
 	} {
 		err := statementError("commit", errors.New(tc.text))
 		for _, sentinel := range []error{ErrTimeout, ErrPoolFull, ErrDisk} {
-			if got := errors.Is(err, sentinel); got != (sentinel == tc.want) {
+			if got := errors.Is(err, sentinel); got != errors.Is(tc.want, sentinel) {
 				t.Errorf("%q is %v: %v", tc.text, sentinel, got)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // loadIndex reads the numbers of all spaces and nodes, and counts the edges.
-func loadIndex(s *session) (*index, error) {
+func loadIndex(s *session, sizes pageSizes) (*index, error) {
 	x := newIndex()
 	byNo := make(map[int64]graphstore.Space)
 	err := eachSpace(s, func(no int64, space graphstore.Space) {
@@ -18,7 +18,7 @@ func loadIndex(s *session) (*index, error) {
 		return nil, err
 	}
 	for _, t := range nodeTables() {
-		if err := x.loadNodes(s, t, byNo); err != nil {
+		if err := x.loadNodes(s, t, sizes, byNo); err != nil {
 			return nil, err
 		}
 	}
@@ -32,7 +32,7 @@ func loadIndex(s *session) (*index, error) {
 	return x, nil
 }
 
-func (x *index) loadNodes(s *session, t *nodeTable, byNo map[int64]graphstore.Space) error {
+func (x *index) loadNodes(s *session, t *nodeTable, sizes pageSizes, byNo map[int64]graphstore.Space) error {
 	head := t.columns[:nodeHead]
 	extent, err := extentOf(s, t, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func (x *index) loadNodes(s *session, t *nodeTable, byNo map[int64]graphstore.Sp
 	}
 	query := fmt.Sprintf("MATCH (n:%s) WHERE %s RETURN %s", t.name, inPage("n", false), packed("n", head))
 	var row []any
-	for _, p := range extent.pages(nodesPerPage) {
+	for _, p := range extent.pages(sizes.nodes) {
 		err := s.query(query, p.params(nil), func(pack []any) (err error) {
 			if row, err = unpack(head, pack, row); err != nil {
 				return err

@@ -68,6 +68,9 @@ func harness(name string, change func(*Config)) graphstoretest.Harness {
 		cfg, b := testConfig(), &breaker{}
 		change(&cfg)
 		cfg.hooks.statement, cfg.hooks.keepLog, cfg.hooks.forceBatch = b.statement, crash, reopens%3 == 0
+		if reopens%2 == 0 {
+			cfg.hooks.page = 100
+		}
 		s, err := Open(path, cfg)
 		return s, b, err
 	}

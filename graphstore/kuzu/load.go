@@ -38,7 +38,7 @@ func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(gra
 		if !ok {
 			return nil
 		}
-		l := &loader{ctx: ctx, session: session, yield: yield, one: &no,
+		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield, one: &no,
 			spaces: map[int64]graphstore.Space{no: space}, keys: make(map[int64]string)}
 		return l.run()
 	})
@@ -47,7 +47,8 @@ func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(gra
 // LoadAll implements [graphstore.Store], like Load.
 func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
 	return s.read(ctx, func(session *session) error {
-		l := &loader{ctx: ctx, session: session, yield: yield, spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string)}
+		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield,
+			spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string)}
 		err := eachSpace(session, func(no int64, space graphstore.Space) { l.spaces[no] = space })
 		if err != nil {
 			return err
@@ -77,6 +78,7 @@ func eachSpace(s *session, each func(no int64, space graphstore.Space)) error {
 type loader struct {
 	ctx     context.Context //nolint:containedctx // lives as long as the call
 	session *session
+	sizes   pageSizes
 	yield   func(graphstore.Change) error
 	one     *int64 // the space's number; nil: all spaces
 	spaces  map[int64]graphstore.Space
@@ -93,12 +95,12 @@ func (l *loader) run() error {
 		}
 		extents[t] = x
 		each := func(row []any) error { return l.node(t, row) }
-		if err := l.pages(x.pages(nodesPerPage), t.columns, t.pageOfNodes(l.one != nil), each); err != nil {
+		if err := l.pages(x.pages(l.sizes.nodes), t.columns, t.pageOfNodes(l.one != nil), each); err != nil {
 			return err
 		}
 	}
 	for _, t := range relTables() {
-		sources := extents[nodeTableOf(t.from)].pages(sourcesPerPage)
+		sources := extents[nodeTableOf(t.from)].pages(l.sizes.sources)
 		if err := l.pages(sources, t.columns, t.pageOfEdges(l.one != nil), l.edge); err != nil {
 			return err
 		}

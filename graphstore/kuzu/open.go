@@ -35,7 +35,7 @@ func Open(path string, cfg Config) (*Store, error) {
 }
 
 func openOwned(path string, cfg Config, owner *flock.Flock) (*Store, error) {
-	if _, err := checkFile(path); err != nil {
+	if err := checkFile(path); err != nil {
 		return nil, err
 	}
 	s := newStore(path, cfg, owner)
@@ -64,7 +64,7 @@ func (s *Store) start() error {
 			return fmt.Errorf("checkpoint after start: %w", err)
 		}
 	}
-	if s.index, err = loadIndex(s.engine.writer); err != nil {
+	if s.index, err = loadIndex(s.engine.writer, s.cfg.pageSizes()); err != nil {
 		return fmt.Errorf("load index: %w", err)
 	}
 	return nil

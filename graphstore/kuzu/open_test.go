@@ -108,6 +108,7 @@ func TestOpenRefusesWhatIsNotItsOwn(t *testing.T) {
 		says string
 	}{
 		{"directory", func(p string) error { return os.Mkdir(p, 0o700) }, "directory"},
+		{"dangling link", func(p string) error { return os.Symlink(p+"-nothing", p) }, "link"},
 		{"text file", func(p string) error { return os.WriteFile(p, bytes.Repeat([]byte("hello "), 999), 0o600) }, "Kuzu file"},
 		{"short file", func(p string) error { return os.WriteFile(p, []byte("KUZU"), 0o600) }, "Kuzu file"},
 		{"older format", func(p string) error { return os.WriteFile(p, header(38), 0o600) }, "format 38"},

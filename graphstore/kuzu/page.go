@@ -1,11 +1,19 @@
 package kuzu
 
+import "cmp"
+
 // Sizes of a page. A result is built whole in the buffer pool before its first row can be read, so large tables are read
 // in ranges of node numbers; each range costs one scan, so ranges are not small either.
 const (
 	nodesPerPage   = 65_536
 	sourcesPerPage = 16_384 // of edges: their number per source varies
 )
+
+type pageSizes struct{ nodes, sources int64 }
+
+func (c Config) pageSizes() pageSizes {
+	return pageSizes{cmp.Or(c.hooks.page, nodesPerPage), cmp.Or(c.hooks.page, sourcesPerPage)}
+}
 
 // page is a range of node numbers: from included, to excluded.
 type page struct{ from, to int64 }

@@ -55,28 +55,31 @@ func resolve(abs string) (string, error) {
 }
 
 // checkFile refuses what is not ours to open. It reads the file, so it runs only before Kuzu has it.
-func checkFile(path string) (exists bool, err error) {
-	info, err := os.Stat(path)
+func checkFile(path string) error {
+	info, err := os.Lstat(path) // links to something were resolved
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, checkNoStray(path)
+		return checkNoStray(path)
 	}
 	if err != nil {
-		return false, fmt.Errorf("graph file: %w", err)
+		return fmt.Errorf("graph file: %w", err)
 	}
 	if !info.Mode().IsRegular() {
-		return false, fmt.Errorf("%w: %s is a %s, not a file", ErrForeign, path, describe(info.Mode()))
+		return fmt.Errorf("%w: %s is a %s, not a file", ErrForeign, path, describe(info.Mode()))
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return false, fmt.Errorf("graph file: %w", err)
+		return fmt.Errorf("graph file: %w", err)
 	}
 	defer f.Close()
-	return true, checkMagic(path, f, info.Size())
+	return checkMagic(path, f, info.Size())
 }
 
 func describe(m fs.FileMode) string {
-	if m.IsDir() {
+	switch {
+	case m.IsDir():
 		return "directory"
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link to nothing"
 	}
 	return "special file (" + m.String() + ")"
 }

@@ -9,7 +9,7 @@ import (
 func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) {
 	rows := make(map[int64][]any, len(ids))
 	if p.batch.pays(len(ids), p.index.count(t.kind)) {
-		for chunk := range slices.Chunk(ids, rowsPerBatch) {
+		for chunk := range slices.Chunk(ids, readsPerBatch) {
 			err := p.session.query(t.readNodes(), params{"ids": anyList(chunk)}, func(pack []any) error {
 				row, err := unpack(t.columns, pack, nil)
 				if err == nil {
@@ -53,7 +53,7 @@ func (p *planner) readEdges(t *relTable, out bool, ids []int64, each func(row []
 		return nil
 	}
 	var row []any
-	for chunk := range slices.Chunk(ids, rowsPerBatch) {
+	for chunk := range slices.Chunk(ids, readsPerBatch) {
 		err := p.session.query(t.readEdgesOfMany(out), params{"ids": anyList(chunk)}, func(pack []any) (err error) {
 			if row, err = unpack(t.columns, pack, row); err != nil {
 				return err

@@ -64,10 +64,11 @@ func (s *session) query(query string, p params, each func(row []any) error) erro
 	}
 	s.leaked.Add(leaked)
 	result, err := s.conn.Execute(st, p)
-	defer result.Close() // an open result pins memory of the pool
 	if err != nil {
+		result.Close()
 		return statementError(query, err)
 	}
+	defer result.Close() // an open result pins memory of the pool
 	return eachRow(result, each)
 }
 

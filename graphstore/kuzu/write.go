@@ -102,8 +102,9 @@ func (w writeSession) createNodes(n *nodeWrites) error {
 }
 
 func (w writeSession) createEdges(e *edgeWrites) error {
-	if w.batch.pays(len(e.creates), w.index.count(e.table.from)+w.index.count(e.table.to)) {
-		return w.many(e.table.createEdges(), e.table.columns, e.creates, rowsPerBatch)
+	scanned := w.index.count(e.table.from) + w.index.count(e.table.to)
+	if w.batch.pays(len(e.creates), scanned) {
+		return w.many(e.table.createEdges(), e.table.columns, e.creates, createsPerBatch(scanned))
 	}
 	return w.each(e.table.createEdge(), e.table.columns, e.creates)
 }
