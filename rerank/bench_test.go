@@ -29,6 +29,7 @@ func benchGraphOf(b *testing.B, n int) benchGraph {
 	}
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	g := newGraph(b, spaceOf(b, "u"))
+	g.once = true
 	for i := range n {
 		g.fact(benchID(i))
 	}
@@ -165,6 +166,7 @@ func BenchmarkRerankModes(b *testing.B) {
 func BenchmarkPoolSharedHubs(b *testing.B) {
 	for _, n := range []int{2_000, 20_000} {
 		g := newGraph(b, spaceOf(b, "u"))
+		g.once = true
 		for i := range n {
 			g.fact(benchID(i))
 		}
@@ -182,6 +184,7 @@ func BenchmarkPoolSharedHubs(b *testing.B) {
 func BenchmarkPoolHubFact(b *testing.B) {
 	for _, links := range []int{0, 1_000, 4_000} {
 		g := newGraph(b, spaceOf(b, "u"))
+		g.once = true
 		for i := range 6_000 {
 			g.fact(benchID(i))
 			g.link(benchID(i), benchID((i+1)%6_000), graphstore.CoOccurs, 1, graphstore.Asserter{Kind: graphstore.ByFact, ID: benchID(i)})
@@ -224,6 +227,7 @@ func BenchmarkPoolNominate(b *testing.B) {
 // BenchmarkPoolNominateHubs: every seed is tied to facts with thousands of links.
 func BenchmarkPoolNominateHubs(b *testing.B) {
 	g := newGraph(b, spaceOf(b, "u"))
+	g.once = true
 	for i := range 4_000 {
 		by := graphstore.Asserter{Kind: graphstore.ByFact, ID: benchID(i)}
 		g.fact(benchID(i))

@@ -21,7 +21,7 @@ func TestOneRankerForAll(t *testing.T) {
 	var jobs []job
 	for i := range 8 {
 		pool, edges := "A:.80 B:.62 C:.70", "A-B co_occurs 1; A>X causes 1"
-		for extra := range i * 20 {
+		for extra := range i * 5 {
 			pool += fmt.Sprintf(" e%03d:.%d", extra, 50-extra%20)
 			edges += fmt.Sprintf("; A-e%03d related .%d; e%03d-y%03d causes 1", extra, 1+extra%9, extra, extra)
 		}
@@ -36,7 +36,7 @@ func TestOneRankerForAll(t *testing.T) {
 	var wg sync.WaitGroup
 	for worker := range 8 {
 		wg.Go(func() {
-			for round := range 20 {
+			for round := range 8 {
 				j := jobs[(worker+round)%len(jobs)]
 				res, err := r.Rerank(j.q)
 				if err != nil {
