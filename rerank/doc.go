@@ -12,6 +12,10 @@
 // where x is s in the first (and by default only) iteration. The shape follows a published design of graph reranking;
 // where that leaves a choice open, the comment at the choice says which was taken and why.
 //
+// Expansion: strong paths from the best members nominate facts outside the pool ([Ranker.Nominate]); once the vector
+// store has scored them, [Ranker.Admit] gates and places them. Paths: [Ranker.Paths] shows how the first results connect.
+// The calls are separate because the caller's I/O lies between them, and each works on the output of the one before.
+//
 // Invariants:
 //
 //  1. The boost is bounded: s <= graph_score <= s + Beta*SupportCap, so nothing passes an item more than

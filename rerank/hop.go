@@ -10,7 +10,7 @@ import (
 // hop folds everything between two facts again, with directions and the names of shared bridges.
 func (f *pathFinder) hop(a, b graphstore.Node) Hop {
 	g := f.q.Graph
-	h := Hop{From: f.id(a), To: f.id(b), Direction: Undirectional}
+	h := Hop{From: f.id(a), To: f.id(b), Direction: Undirected}
 	var e edge
 	f.addLinks(&e, a, b)
 	f.addBridges(&e, a, b)

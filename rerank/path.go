@@ -34,7 +34,7 @@ type Direction string
 const (
 	Forward       Direction = "forward"
 	Backward      Direction = "backward"
-	Undirectional Direction = "none"
+	Undirected Direction = "none"
 )
 
 // IDs returns the fact ids along the path.

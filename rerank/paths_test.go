@@ -239,7 +239,7 @@ func TestPathHopsNameTheirBridges(t *testing.T) {
 	g.link("A", "B", graphstore.Related, 1, graphstore.Asserter{Kind: graphstore.ByFact, ID: "A"})
 	res := pathsOf(t, newRanker(t, plain), requestOf(t, poolOf(t, "A:.8 B:.7"), g.snapshot()), 10, nil)
 	want := []rerank.Hop{{
-		From: "A", To: "B", Type: graphstore.Related, Weight: .75, Direction: rerank.Undirectional, // 1-.5*.5
+		From: "A", To: "B", Type: graphstore.Related, Weight: .75, Direction: rerank.Undirected, // 1-.5*.5
 		Relations: []rerank.Relation{
 			{Type: graphstore.Related, Weight: 1, Strength: .5},
 			{Type: graphstore.Mentions, Weight: 1, Strength: .5, Over: []string{"id-acme"}},
