@@ -32,8 +32,8 @@ type Direction string
 
 // The directions. An undirected type has none, and so has a directed one that is asserted both ways equally.
 const (
-	Forward       Direction = "forward"
-	Backward      Direction = "backward"
+	Forward    Direction = "forward"
+	Backward   Direction = "backward"
 	Undirected Direction = "none"
 )
 
