@@ -64,7 +64,7 @@ func (b *publishing) add(ctx context.Context, payload []byte) {
 		b.results[index].Err = fmt.Errorf("publish event %q: not sent: %w", b.results[index].EventID, context.Cause(ctx))
 		return
 	}
-	future, err := b.p.js.PublishMsgAsync(msg, jetstream.WithExpectStream(EventStream))
+	future, err := b.p.js.PublishMsgAsync(msg, publishOptions()...)
 	if err != nil {
 		b.failed(sent{index: index, msg: msg}, err)
 		return

@@ -167,7 +167,12 @@ func (p *Publisher) send(ctx context.Context, msg *nats.Msg) (Receipt, error) {
 func (p *Publisher) sendOnce(ctx context.Context, msg *nats.Msg) (*jetstream.PubAck, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.AckTimeout)
 	defer cancel()
-	return p.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(EventStream))
+	return p.js.PublishMsg(ctx, msg, publishOptions()...)
+}
+
+// publishOptions leaves retries to the publisher: the client's own ones would multiply them.
+func publishOptions() []jetstream.PublishOpt {
+	return []jetstream.PublishOpt{jetstream.WithExpectStream(EventStream), jetstream.WithRetryAttempts(0)}
 }
 
 func receipt(id string, ack *jetstream.PubAck) Receipt {
