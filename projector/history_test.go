@@ -13,7 +13,7 @@ import (
 // The generator draws names and tags from tables that give the normal form by hand, so that the model needs no
 // normalisation of its own.
 var (
-	tableTags = map[string]string{"Work": "work", "work": "work", " WORK ": "work", "home": "home", "Home!": "home", "💥": "💥", "  ": "", "???": "???"}
+	tableTags = map[string]string{"Work": "work", "work": "work", " WORK ": "work", "home": "home", "Home!": "home", "ｈome": "home", "💥": "💥", "  ": "", "???": "???"}
 
 	tableNames = map[string]string{"Asha Rao": "asha rao", "asha-RAO": "asha rao", "Acme, Inc.": "acme inc", "ACME": "acme",
 		"Ｆｏｏ": "foo", "foo": "foo", "!!": "!!", "\t": "", "Straße": "strasse", "STRASSE": "strasse"}

@@ -44,6 +44,11 @@ func apply(t fataler, p *Projector, view *graphstore.Snapshot, ev Event) (*graph
 	if err != nil {
 		t.Fatalf("plan %+v: %v", ev, err)
 	}
+	for _, c := range planned.Changes {
+		if idle(view, c) {
+			t.Fatalf("event %s puts or deletes %s and changes nothing by it", ev.ID, c.Key())
+		}
+	}
 	after, err := view.With(planned.Changes)
 	if err != nil {
 		t.Fatalf("changes of %+v: %v", ev, err)
@@ -52,6 +57,16 @@ func apply(t fataler, p *Projector, view *graphstore.Snapshot, ev Event) (*graph
 		t.Fatalf("planned again: %v, changes %v", err, again.Changes)
 	}
 	return after, planned
+}
+
+// idle reports whether a change leaves the snapshot as it is.
+func idle(view *graphstore.Snapshot, c graphstore.Change) bool {
+	for old := range view.Records() {
+		if old.Key() == c.Key() {
+			return c.Op == graphstore.Put && cmp.Equal(old, c, eventOptions)
+		}
+	}
+	return c.Op == graphstore.Delete
 }
 
 // shape is a small configuration in which every limit is met by short histories.
