@@ -52,3 +52,11 @@ func TestConfigNamesAllViolations(t *testing.T) {
 		}
 	}
 }
+
+func TestOutcomeNames(t *testing.T) {
+	for o, want := range map[Outcome]string{0: "unknown", Applied: "applied", Buried: "buried", Returned: "returned"} {
+		if got := o.String(); got != want {
+			t.Errorf("outcome %d is %q, want %q", o, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/graphstoretest"
@@ -63,6 +64,24 @@ func TestCommitWhoseAnswerIsLost(t *testing.T) {
 	wantSettled(t, js)
 	if s := f.Status(); s.Dead != 0 || s.Applied != 50 {
 		t.Errorf("status %+v: want 50 applied, nothing dead", s)
+	}
+}
+
+func TestRefusedEventAlone(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	g.faults.set(onApply(func(graphstoretest.Call) graphstoretest.Fault {
+		return graphstoretest.Fault{Before: fmt.Errorf("%w: %s", graphstore.ErrBadChange, strings.Repeat("日", 1000))}
+	}))
+	f := run(t, newFeed(t, js, g, fastConfig()))
+	publish(t, js, numbered(userA, 1)...)
+	f.applied(t)
+	letters := deadLetters(t, js)
+	if len(letters) != 1 || letters[0].Reason != ReasonCommit {
+		t.Fatalf("dead letters %+v, want the event", letters)
+	}
+	// 1 KiB at most, and no half of a character of three bytes
+	if e := letters[0].LastError; len(e) > 1024 || len(e) < 1000 || !utf8.ValidString(e) || strings.ContainsRune(e, utf8.RuneError) {
+		t.Errorf("error of %d bytes: %q", len(e), e)
 	}
 }
 
