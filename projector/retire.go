@@ -54,7 +54,7 @@ func (s FactDeleted) plan(d *draft, ev Event) {
 	settled.scalars(&nothing, place{})
 	d.lists(&settled, &nothing)
 	settled.settleState()
-	if known && settled.fact.Registers.Equal(before.Registers) {
+	if settled.fact.Registers.Equal(before.Registers) {
 		d.report.Stale++
 		return
 	}

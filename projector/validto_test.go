@@ -28,6 +28,8 @@ func TestEffectiveValidTo(t *testing.T) {
 		{"time of the event: the newer has no times", []Event{old(0), newer(0, 0), superseded}, july},
 		{"time of the event: the newer is not there", []Event{old(0), superseded}, july},
 		{"time of the event: the newer is deleted", []Event{old(0), newer(june, 0), superseded, event(t, "e3", 3, FactDeleted{FactID: "new"})}, july},
+		{"time of the event: the newer is deleted and has hidden times", []Event{old(0), superseded, event(t, "e3", 3, FactDeleted{FactID: "new"}),
+			event(t, "e4", 4, written(FactWrite{ID: "new", Op: OpUpdate, ValidFrom: Some(june)}))}, july},
 		{"an earlier end of its own stays", []Event{old(may), newer(june, 0), superseded}, may},
 		{"a later end of its own does not", []Event{old(july), newer(june, 0), superseded}, june},
 		{"revived", []Event{old(0), newer(june, 0), superseded, event(t, "e10", july.Micros()+1, written(add("old")))}, 0},
