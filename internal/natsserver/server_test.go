@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// start starts a server for the test and stops it with it.
+// startFor starts a server that stops with the test.
 func startFor(t *testing.T, cfg Config) *Server {
 	t.Helper()
 	s, err := Start(cfg)
