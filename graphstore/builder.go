@@ -22,11 +22,10 @@ type Builder struct {
 
 	freeFacts, freeEntities, freeTopics []int32
 
-	ownFacts    map[Node]struct{} // nodes this builder made: editable in place
-	ownBridges  map[Bridge]struct{}
-	dirtyBridge map[Bridge]struct{} // degree to recount
-	present     int
-	edges       int
+	ownFacts   map[Node]struct{} // nodes this builder made: editable in place
+	ownBridges map[Bridge]struct{}
+	present    int
+	edges      int
 }
 
 // NewBuilder returns a builder that starts from base.
@@ -37,7 +36,7 @@ func NewBuilder(base *Snapshot) *Builder {
 		factIndex: indexDraftOf(base.factIndex), entityIndex: indexDraftOf(base.entityIndex),
 		topicIndex: indexDraftOf(base.topicIndex), batches: indexDraftOf(base.batches),
 		freeFacts: slices.Clone(base.freeFacts), freeEntities: slices.Clone(base.freeEntities), freeTopics: slices.Clone(base.freeTopics),
-		ownFacts: map[Node]struct{}{}, ownBridges: map[Bridge]struct{}{}, dirtyBridge: map[Bridge]struct{}{},
+		ownFacts: map[Node]struct{}{}, ownBridges: map[Bridge]struct{}{},
 		present: base.present, edges: base.edges,
 	}
 }
@@ -92,9 +91,6 @@ func (b *Builder) Add(c Change) error {
 
 // Snapshot returns the result. The builder must not be used afterwards.
 func (b *Builder) Snapshot() *Snapshot {
-	for br := range b.dirtyBridge {
-		b.recountBridge(br)
-	}
 	return &Snapshot{
 		space: b.base.space,
 		facts: b.facts.vec, entities: b.entities.vec, topics: b.topics.vec,
@@ -140,9 +136,7 @@ func (b *Builder) putFact(f Fact) {
 	if old.Present() != f.Present() {
 		b.countPresent(old, -1)
 		b.countPresent(f, 1)
-		for _, br := range node.bridges {
-			b.dirtyBridge[br.bridge] = struct{}{}
-		}
+		b.shiftDegrees(node)
 	}
 }
 
@@ -213,16 +207,16 @@ func (b *Builder) ownBridge(br Bridge) *bridgeNode {
 	return &clone
 }
 
-// recountBridge counts the distinct facts present in memory on the bridge.
-func (b *Builder) recountBridge(br Bridge) {
-	if b.bridges(br.Type).vec.at(br.to) == nil {
-		return // removed
+// shiftDegrees adjusts the degree of everything a fact is on after its presence has changed.
+func (b *Builder) shiftDegrees(node *factNode) {
+	by := -1
+	if node.fact.Present() {
+		by = 1
 	}
-	node := b.ownBridge(br)
-	node.degree = 0
-	for _, n := range sortedDistinct(node.facts) {
-		if b.facts.vec.at(int32(n)).fact.Present() {
-			node.degree++
+	for i, br := range node.bridges {
+		first := slices.IndexFunc(node.bridges, func(o bridgeLink) bool { return o.bridge == br.bridge })
+		if first == i { // a fact counts once, however many contributions it has
+			b.ownBridge(br.bridge).degree += by
 		}
 	}
 }

@@ -44,10 +44,12 @@ func (b *Builder) putBridge(e Edge, source Node, kind NodeKind) error {
 		from.bridges[at] = link
 		return nil
 	}
-	from.bridges = append(from.bridges, link)
 	far := b.ownBridge(link.bridge)
+	if from.fact.Present() && !from.isOn(link.bridge) {
+		far.degree++
+	}
+	from.bridges = append(from.bridges, link)
 	far.facts = append(far.facts, source)
-	b.dirtyBridge[link.bridge] = struct{}{}
 	b.edges++
 	return nil
 }
@@ -104,6 +106,11 @@ func (n *factNode) findBridge(br Bridge, a Asserter) int {
 	return slices.IndexFunc(n.bridges, func(b bridgeLink) bool { return b.bridge == br && *b.asserter == a })
 }
 
+// isOn reports whether any contribution ties the fact to the bridge.
+func (n *factNode) isOn(br Bridge) bool {
+	return slices.ContainsFunc(n.bridges, func(b bridgeLink) bool { return b.bridge == br })
+}
+
 // remove deletes the record with this key, if there is one.
 func (b *Builder) remove(k Key) error {
 	switch {
@@ -158,7 +165,9 @@ func (b *Builder) removeBridge(k Key) {
 	rest := slices.Clone(far.facts)
 	one := slices.Index(rest, source)
 	far.facts = slices.Delete(rest, one, one+1)
-	b.dirtyBridge[br] = struct{}{}
+	if from.fact.Present() && !from.isOn(br) {
+		far.degree--
+	}
 	b.edges--
 }
 

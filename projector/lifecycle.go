@@ -3,7 +3,7 @@ package projector
 import "github.com/kithgraph/kith/graphstore"
 
 // FactSuperseded says that a newer fact retired this one. The retired fact stays, with the end of its validity derived
-// from the newer one ([EffectiveValidTo]).
+// from the newer one ([graphstore.Snapshot.ValidTo]).
 type FactSuperseded struct {
 	FactID  string          `json:"fact_id"`
 	By      string          `json:"by,omitempty"` // the newer fact; empty if none is known

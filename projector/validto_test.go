@@ -7,7 +7,7 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-func TestEffectiveValidTo(t *testing.T) {
+func TestValidToOfSuperseded(t *testing.T) {
 	may, june, july := at("2026-05-01T00:00:00Z"), at("2026-06-01T00:00:00Z"), at("2026-07-01T00:00:00Z")
 	superseded := event(t, "e9", july.Micros(), FactSuperseded{FactID: "old", By: "new"})
 	old := func(validTo graphstore.Instant) Event {
@@ -39,7 +39,8 @@ func TestEffectiveValidTo(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, order := range [][]Event{tt.events, reversed(tt.events)} {
 				view, _ := project(t, mustNew(t, Config{}), order...)
-				if got := EffectiveValidTo(view, fact(t, view, "old")); got != tt.want {
+				old := fact(t, view, "old")
+				if got := view.ValidTo(&old); got != tt.want {
 					t.Errorf("valid to %s: want %s", got, tt.want)
 				}
 			}
