@@ -72,6 +72,13 @@ func (c *cache) put(space graphstore.Space, m *matrix) {
 	})
 }
 
+// written notes that this process has brought the user to a rev.
+func (c *cache) written(space graphstore.Space, rev int64) {
+	if m := c.get(space); m != nil && m.rev < rev {
+		m.stale.Store(true)
+	}
+}
+
 // load returns the matrix of one state of a user, from the cache, from a load that another caller has begun, or by load,
 // which gets the newest known matrix of the user (nil: none) to build upon. A waiting caller whose context lives does not
 // inherit the cancellation of the one that loads: it loads itself.

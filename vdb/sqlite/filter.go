@@ -14,6 +14,12 @@ var timeFields = [...]string{vdb.FieldMemoryAt, vdb.FieldCreatedAt, vdb.FieldVal
 
 type instants [len(timeFields)]graphstore.Instant
 
+// The places of the window of validity among them.
+const (
+	validFromAt = 2
+	validToAt   = 3
+)
+
 func instantsOf(p vdb.Payload) instants {
 	return instants{graphstore.InstantOf(p.MemoryAt), graphstore.InstantOf(p.CreatedAt),
 		graphstore.InstantOf(p.ValidFrom), graphstore.InstantOf(p.ValidTo)}
@@ -22,9 +28,10 @@ func instantsOf(p vdb.Payload) instants {
 // filter is a vdb.Filter made ready. Its conditions on the content are not part of passes: a matrix does not hold the
 // contents, so they are asked of the file.
 type filter struct {
-	anyOf    [][]facet  // a point needs one facet of each
-	windows  []window   // and an instant in each
-	contents [][]string // and a content among each
+	anyOf    [][]facet          // a point needs one facet of each
+	windows  []window           // and an instant in each
+	contents [][]string         // and a content among each
+	validAt  graphstore.Instant // and a window of validity that holds this time, if it is present
 }
 
 // window holds for a present instant in [from, to); an absent bound is open.
@@ -35,7 +42,7 @@ type window struct {
 
 // newFilter compiles a valid filter. A time matched by its text is refused: no text is the one spelling of a time.
 func newFilter(f vdb.Filter) (filter, error) {
-	var out filter
+	out := filter{validAt: graphstore.InstantOf(f.ValidAt)} // cut to the microsecond: stored times are whole, so no answer changes
 	for i, m := range f.Match {
 		switch {
 		case slices.Contains(timeFields[:], m.Field):
@@ -66,6 +73,11 @@ func nextInstant(t time.Time) graphstore.Instant {
 	return at
 }
 
+// isEmpty reports whether every point passes.
+func (f filter) isEmpty() bool {
+	return len(f.anyOf)+len(f.windows)+len(f.contents) == 0 && !f.validAt.Present()
+}
+
 // passes reports whether a point with these facets and instants meets every condition but those on the content.
 func (f filter) passes(has []facet, at instants) bool {
 	for _, any := range f.anyOf {
@@ -79,7 +91,13 @@ func (f filter) passes(has []facet, at instants) bool {
 			return false
 		}
 	}
-	return true
+	return !f.validAt.Present() || at.validAt(f.validAt)
+}
+
+// validAt reports whether the window of validity holds t; an absent bound is open.
+func (at instants) validAt(t graphstore.Instant) bool {
+	from, to := at[validFromAt], at[validToAt]
+	return (!from.Present() || from <= t) && (!to.Present() || t < to)
 }
 
 // intersects compares all with all: both lists are short.

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -13,6 +14,10 @@ type matrix struct {
 	rev    int64
 	dim    int
 	blocks []*block // none empty, rows ascending throughout
+
+	// stale is set when this process has written to the user since: a search need not try this matrix. It is only a
+	// hint, as other processes set none.
+	stale atomic.Bool
 }
 
 // place is a point of a matrix.

@@ -19,42 +19,54 @@ func compareHits(a, b hit) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), strings.Compare(a.id(), b.id()))
 }
 
-// rough is a point with its cosine in float32.
-type rough struct {
-	place
-	score float32
-}
+// Scores of the first pass are cosines, off by rounding; a point that the filter refuses has none of them.
+const (
+	refused   = float32(-4)
+	belowAll  = float32(-2)
+	poolLimit = 1 << 20 // numbers; a larger buffer is left to the garbage collector
+)
 
-var roughPool = sync.Pool{New: func() any { return new([]rough) }}
+var scorePool = sync.Pool{New: func() any { return new([]float32) }}
 
-// nearest returns the limit points nearest to the vector among those that take accepts, nearest first.
+// nearest returns the limit points nearest to the vector among those that take accepts (nil: all), nearest first.
 //
 // The first pass computes the dot products of unit vectors in float32. Its results are off by at most slack, so whatever
 // lies less than two slacks below the last one of the answer may belong to it, and is computed again in float64.
 func (m *matrix) nearest(vector []float32, limit int, take func(place) bool) []hit {
-	unit, _ := normalise(vector)
-	pooled := roughPool.Get().(*[]rough)
-	all := (*pooled)[:0]
+	pooled := scorePool.Get().(*[]float32)
+	scores := m.roughScores((*pooled)[:0], vector, take)
+	floor := limitFloor(scores, limit) - 2*dotSlack(m.dim)
+	queryLength := length(vector)
+	var hits []hit
+	rest := scores
 	for _, b := range m.blocks {
-		for i := range b.rows {
-			if p := (place{b, i}); take == nil || take(p) {
-				all = append(all, rough{p, vek32.Dot(unit, b.unit(i, m.dim))})
+		for i, score := range rest[:b.len()] {
+			if score >= floor {
+				hits = append(hits, hit{place{b, i}, cosine(vector, queryLength, b.unit(i, m.dim))})
 			}
 		}
+		rest = rest[b.len():]
 	}
-	floor := limitFloor(all, limit) - 2*dotSlack(m.dim)
-	var hits []hit
-	queryLength := length(vector)
-	for _, r := range all {
-		if r.score >= floor {
-			hits = append(hits, hit{r.place, cosine(vector, queryLength, r.unit(r.i, m.dim))})
-		}
+	if *pooled = scores; cap(scores) <= poolLimit {
+		scorePool.Put(pooled)
 	}
-	clear(all) // the pool must not keep matrices alive
-	*pooled = all[:0]
-	roughPool.Put(pooled)
 	slices.SortFunc(hits, compareHits)
 	return hits[:min(limit, len(hits))]
+}
+
+// roughScores appends a score for every point, in their order.
+func (m *matrix) roughScores(scores []float32, vector []float32, take func(place) bool) []float32 {
+	unit, _ := normalise(vector)
+	for _, b := range m.blocks {
+		for i := range b.rows {
+			score := refused
+			if take == nil || take(place{b, i}) {
+				score = vek32.Dot(unit, b.unit(i, m.dim))
+			}
+			scores = append(scores, score)
+		}
+	}
+	return scores
 }
 
 // dotSlack bounds the error of a float32 dot product of two unit vectors, which are themselves rounded: n+2 roundings of
@@ -63,20 +75,25 @@ func (m *matrix) nearest(vector []float32, limit int, take func(place) bool) []h
 func dotSlack(dim int) float32 { return float32(dim+2) / (1 << 23) }
 
 // limitFloor returns the limit-th largest score, or one below all when there are not more than limit.
-func limitFloor(all []rough, limit int) float32 {
-	if len(all) <= limit {
-		return -2
-	}
-	heap := make([]float32, 0, limit) // the smallest of the largest on top
-	for _, r := range all {
+func limitFloor(scores []float32, limit int) float32 {
+	heap := make([]float32, 0, min(limit, len(scores))) // the smallest of the largest on top
+	more := false
+	for _, score := range scores {
 		switch {
+		case score == refused:
 		case len(heap) < limit:
-			heap = append(heap, r.score)
+			heap = append(heap, score)
 			siftUp(heap)
-		case r.score > heap[0]:
-			heap[0] = r.score
-			siftDown(heap)
+		default:
+			more = true
+			if score > heap[0] {
+				heap[0] = score
+				siftDown(heap)
+			}
 		}
+	}
+	if !more {
+		return belowAll
 	}
 	return heap[0]
 }

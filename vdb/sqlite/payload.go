@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"database/sql"
-	"encoding/json"
 	"fmt"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -31,13 +30,13 @@ func (r *payloadRow) payload() (vdb.Payload, error) {
 		MemoryAt: instantOf(r.memoryAt).Time(), CreatedAt: instantOf(r.created).Time(),
 		ValidFrom: instantOf(r.validFrom).Time(), ValidTo: instantOf(r.to).Time(),
 	}
+	var err error
 	if len(r.tags) > 0 {
-		if err := json.Unmarshal(r.tags, &p.Tags); err != nil {
-			return vdb.Payload{}, fmt.Errorf("%w: read tags: %w", ErrCorrupt, err)
+		if p.Tags, err = parseTags(r.tags); err != nil {
+			return vdb.Payload{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
 	}
 	if len(r.extra) > 0 {
-		var err error
 		if p.Extra, err = parseExtra(r.extra); err != nil {
 			return vdb.Payload{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
@@ -91,7 +90,7 @@ func tagsJSON(tags []string) (sql.NullString, error) {
 	for i, tag := range tags {
 		list[i] = tag
 	}
-	doc, err := appendList(nil, list)
+	doc, err := appendList(nil, list, 1)
 	return text(string(doc)), err
 }
 
@@ -99,6 +98,6 @@ func extraJSON(extra map[string]any) (sql.NullString, error) {
 	if len(extra) == 0 {
 		return sql.NullString{}, nil
 	}
-	doc, err := appendObject(nil, extra)
+	doc, err := appendObject(nil, extra, 1)
 	return text(string(doc)), err
 }

@@ -35,7 +35,7 @@ func (s *Store) Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error) {
 // search first tries the matrix at hand. When the user was written to since, everything is done again in one
 // transaction, which no writer can make stale.
 func (s *Store) search(ctx context.Context, dim int, q vdb.Query, f filter) (matches []vdb.Match, err error) {
-	if m := s.cache.get(q.Space); m != nil {
+	if m := s.cache.get(q.Space); m != nil && !m.stale.Load() {
 		matches, fresh, err := s.searchMatrix(ctx, nil, m, q, f)
 		if err != nil || fresh {
 			return matches, err
@@ -80,7 +80,7 @@ func (s *Store) searchMatrix(ctx context.Context, tx *sql.Tx, m *matrix, q vdb.Q
 
 // accepts returns the filter as a function on the points of the matrix; nil accepts all.
 func (s *Store) accepts(ctx context.Context, tx *sql.Tx, m *matrix, f filter) (func(place) bool, error) {
-	if len(f.anyOf)+len(f.windows)+len(f.contents) == 0 {
+	if f.isEmpty() {
 		return nil, nil
 	}
 	lists := make([][]int64, len(f.contents))

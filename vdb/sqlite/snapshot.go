@@ -17,15 +17,16 @@ func (s *Store) snapshot(ctx context.Context, fn func(tx *sql.Tx) error) error {
 
 // query runs a prepared statement as part of the transaction, or by itself when tx is nil.
 func query(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) (*sql.Rows, error) {
-	return in(ctx, tx, stmt).QueryContext(ctx, args...)
+	return in(ctx, tx, stmt).QueryContext(ctx, args...) //nolint:sqlclosecheck // see in
 }
 
 // queryRow is query for one row.
 func queryRow(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt, args ...any) *sql.Row {
-	return in(ctx, tx, stmt).QueryRowContext(ctx, args...)
+	return in(ctx, tx, stmt).QueryRowContext(ctx, args...) //nolint:sqlclosecheck // see in
 }
 
-// in returns the statement bound to the transaction, which closes it at its end.
+// in returns the statement bound to the transaction, whose end closes it; without one the statement itself, which the
+// handle closes.
 func in(ctx context.Context, tx *sql.Tx, stmt *sql.Stmt) *sql.Stmt {
 	if tx == nil {
 		return stmt

@@ -81,7 +81,7 @@ func (w *writes) prepare(ctx context.Context, db *sql.DB) error {
 func prepareAll(ctx context.Context, db *sql.DB, texts map[**sql.Stmt]string) error {
 	for stmt, text := range texts {
 		var err error
-		if *stmt, err = db.PrepareContext(ctx, text); err != nil {
+		if *stmt, err = db.PrepareContext(ctx, text); err != nil { //nolint:sqlclosecheck // closed with db, by Close
 			return wrap(ctx, "prepare statement", err)
 		}
 	}

@@ -29,8 +29,17 @@ func (s *Store) write(ctx context.Context, fn func(w *writing) error) (err error
 	if err != nil {
 		return wrap(ctx, "begin", err)
 	}
-	defer func() { err = finish(ctx, tx, err) }()
 	w := &writing{ctx: ctx, tx: tx, s: &s.writes, users: make(map[graphstore.Space]*writtenUser)}
+	defer func() {
+		if err = finish(ctx, tx, err); err != nil {
+			return
+		}
+		for space, u := range w.users {
+			if u.changed {
+				s.cache.written(space, u.rev)
+			}
+		}
+	}()
 	if err := fn(w); err != nil {
 		return wrap(ctx, "write", err)
 	}
