@@ -47,7 +47,7 @@ func (s *Store) write(ctx context.Context, fn func(w *writing) error) (err error
 }
 
 func (w *writing) exec(stmt *sql.Stmt, args ...any) error {
-	_, err := in(w.ctx, w.tx, stmt).ExecContext(w.ctx, args...)
+	_, err := in(w.ctx, w.tx, stmt).ExecContext(w.ctx, args...) //nolint:sqlclosecheck // see in
 	return err
 }
 
