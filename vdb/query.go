@@ -33,6 +33,9 @@ type KeywordQuery struct {
 type Filter struct {
 	Match []FieldMatch
 	Range []TimeRange
+	// ValidAt lets only points pass whose window [valid_from, valid_to) holds this time; an absent bound is open. The zero
+	// time lets all pass.
+	ValidAt time.Time
 }
 
 // FieldMatch holds for a point whose field equals one of the values; for a list field (tags) whose list contains one.

@@ -45,7 +45,20 @@ func (c conditions) filter(space graphstore.Space, f vdb.Filter, more ...*pb.Con
 	for _, r := range f.Range {
 		must = append(must, c.timeRange(r))
 	}
-	return &pb.Filter{Must: must}, rest, nil
+	return &pb.Filter{Must: must, MustNot: c.notValidAt(f.ValidAt)}, rest, nil
+}
+
+// notValidAt holds for points whose window of validity does not hold t: it begins after t, or ends at t or before. A point
+// without the one or the other bound meets neither.
+func (c conditions) notValidAt(t time.Time) []*pb.Condition {
+	if t.IsZero() {
+		return nil
+	}
+	after := t.Truncate(time.Microsecond).Add(time.Microsecond) // stored times are whole microseconds
+	return []*pb.Condition{
+		c.timeRange(vdb.TimeRange{Field: vdb.FieldValidFrom, From: after}),
+		c.timeRange(vdb.TimeRange{Field: vdb.FieldValidTo, To: after}),
+	}
 }
 
 func hasIDs(ids []pointID) *pb.Condition { return pb.NewHasID(protoIDs(ids)...) }

@@ -10,7 +10,9 @@ import (
 )
 
 // The payload's times in the order in which a point's instants are kept.
-var timeFields = [...]string{vdb.FieldMemoryAt, vdb.FieldCreatedAt, vdb.FieldValidFrom, vdb.FieldValidTo}
+var timeFields = [...]string{vdb.FieldMemoryAt, vdb.FieldCreatedAt, validFrom: vdb.FieldValidFrom, validTo: vdb.FieldValidTo}
+
+const validFrom, validTo = 2, 3
 
 type instants [len(timeFields)]graphstore.Instant
 

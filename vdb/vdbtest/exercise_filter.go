@@ -11,6 +11,7 @@ import (
 var filterParts = []part{
 	{"Filter/match", filterMatch},
 	{"Filter/time ranges are half open", filterRange},
+	{"Filter/valid at a time", filterValidAt},
 	{"Filter/conditions are a conjunction, before the limit", filterConjunction},
 }
 
@@ -178,4 +179,32 @@ func filterConjunction(e *env) {
 	}
 	none := vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldAgentID, Any: []string{"odd"}}, {Field: vdb.FieldAgentID, Any: []string{"even"}}}}
 	e.checkFilter(st, "u", none)
+}
+
+// The window is half open, an absent bound is open, and a point out of its window takes no place under the limit.
+func filterValidAt(e *env) {
+	st := e.open(2)
+	day := func(d int) time.Time { return time.Date(2026, 9, d, 0, 0, 0, 0, time.UTC) }
+	e.axis0(st, "u", map[string]vdb.Payload{
+		"always":  {},
+		"from 10": {ValidFrom: day(10)},
+		"to 20":   {ValidTo: day(20)},
+		"10-20":   {ValidFrom: day(10), ValidTo: day(20)},
+	})
+	for _, tt := range []struct {
+		at   time.Time
+		want []string
+	}{
+		{day(9), []string{"always", "to 20"}},
+		{day(10).Add(-time.Microsecond), []string{"always", "to 20"}},
+		{day(10), []string{"always", "to 20", "from 10", "10-20"}},
+		{day(20).Add(-time.Microsecond), []string{"always", "to 20", "from 10", "10-20"}},
+		{day(20), []string{"always", "from 10"}},
+		{day(20).In(time.FixedZone("", 3600)), []string{"always", "from 10"}},
+		{day(21), []string{"always", "from 10"}},
+	} {
+		e.checkFilter(st, "u", vdb.Filter{ValidAt: tt.at}, tt.want...)
+	}
+	one := e.search(st, vdb.Query{Space: e.space("u"), Vector: []float32{1, 0}, Filter: vdb.Filter{ValidAt: day(1)}, Limit: 2})
+	sameIDs(e.T, "Search, limit 2", []string{"always", "to 20"}, sorted(matchIDs(one)))
 }

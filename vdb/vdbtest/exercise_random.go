@@ -178,6 +178,9 @@ var (
 			from := rapid.IntRange(1, 3).Draw(t, "from")
 			f.Range = []vdb.TimeRange{{Field: vdb.FieldMemoryAt, From: day(from), To: day(from + rapid.IntRange(1, 2).Draw(t, "days"))}}
 		}
+		if rapid.IntRange(0, 3).Draw(t, "valid at?") == 0 {
+			f.ValidAt = day(rapid.IntRange(1, 4).Draw(t, "valid at"))
+		}
 		return f
 	})
 )
@@ -192,6 +195,12 @@ func drawPoint(sp graphstore.Space) *rapid.Generator[vdb.Point] {
 		p.Payload.Version = rapid.Int64Range(0, 2).Draw(t, "version")
 		if d := rapid.IntRange(0, 4).Draw(t, "day"); d > 0 {
 			p.Payload.MemoryAt = day(d)
+		}
+		if d := rapid.IntRange(0, 3).Draw(t, "valid from"); d > 0 {
+			p.Payload.ValidFrom = day(d)
+		}
+		if d := rapid.IntRange(0, 3).Draw(t, "valid to"); d > 0 {
+			p.Payload.ValidTo = day(d + 1)
 		}
 		if x := rapid.SampledFrom([]any{nil, int64(1), true, "one", "1", 1.5, []any{"one", int64(1)}}).Draw(t, "n"); x != nil {
 			p.Payload.Extra = map[string]any{"n": x}

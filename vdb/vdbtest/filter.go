@@ -35,6 +35,9 @@ func passes(p vdb.Payload, f vdb.Filter) bool {
 			return false
 		}
 	}
+	if t := f.ValidAt; !t.IsZero() {
+		return (p.ValidFrom.IsZero() || !p.ValidFrom.After(t)) && (p.ValidTo.IsZero() || p.ValidTo.After(t))
+	}
 	return true
 }
 
