@@ -10,9 +10,7 @@ import (
 )
 
 // The payload's times in the order in which a point's instants are kept.
-var timeFields = [...]string{vdb.FieldMemoryAt, vdb.FieldCreatedAt, validFrom: vdb.FieldValidFrom, validTo: vdb.FieldValidTo}
-
-const validFrom, validTo = 2, 3
+var timeFields = [...]string{vdb.FieldMemoryAt, vdb.FieldCreatedAt, vdb.FieldValidFrom, vdb.FieldValidTo}
 
 type instants [len(timeFields)]graphstore.Instant
 
@@ -114,12 +112,12 @@ func intersects(a, b []facet) bool {
 
 // passesPayload decides on a payload in hand, content included.
 func (f filter) passesPayload(p vdb.Payload) bool {
-	var has facets
-	has.addPayload(p)
 	for _, any := range f.contents {
 		if p.Content == "" || !slices.Contains(any, p.Content) {
 			return false
 		}
 	}
+	var has facets
+	has.addPayload(p)
 	return f.passes(has, instantsOf(p))
 }
