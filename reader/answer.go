@@ -28,6 +28,8 @@ type Result struct {
 	ID string
 	// Score is the store's: a cosine, or a BM25 score after a keyword recall.
 	Score float64
+	// Base is the score the ranking started from: the calibrated cosine. Without a ranking it equals Score.
+	Base float64
 	// GraphScore orders the results when the graph ranked them; otherwise it equals Score.
 	GraphScore float64
 	RankBefore int // place in the recall, from 1; may be greater than k

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -20,6 +19,10 @@ const (
 	StageSupport = "support" // the ranking itself
 	StageBreaker = "breaker" // skipped after failures in a row
 )
+
+// errNotItsFault tells the breaker of an outcome that says nothing about the stage: there is no snapshot, which costs
+// nothing to find again, or the caller has gone.
+var errNotItsFault = errors.New("not the stage's fault")
 
 // errBudget is the reason of a graph stage that took too long.
 var errBudget = errors.New("budget spent")
@@ -88,7 +91,7 @@ func (r *Reader) guarded(ctx context.Context, q Query, found recalled) (rerank.R
 	case failure == nil:
 		done(nil)
 	case failure.stage == StageView || ctx.Err() != nil:
-		done(nil) // costs nothing to try again; not the stage's fault
+		done(errNotItsFault)
 	default:
 		done(failure)
 	}
@@ -129,7 +132,7 @@ func (r *Reader) rank(q Query, found recalled) (rerank.Result, *stageError) {
 	}
 	result, err := r.stages.rank(rerank.Request{
 		Space:   q.Space,
-		Pool:    candidates(found.matches),
+		Pool:    candidates(found.matches, view),
 		Graph:   view,
 		AgentID: q.AgentID,
 		Now:     graphstore.InstantOf(r.cfg.Now()),
@@ -142,11 +145,14 @@ func (r *Reader) rank(q Query, found recalled) (rerank.Result, *stageError) {
 	return result, nil
 }
 
-func candidates(matches []vdb.Match) []rerank.Candidate {
+// candidates translates the matches. A superseded fact is valid up to what retired it, which the graph knows even where
+// the payload does not say so.
+func candidates(matches []vdb.Match, view *graphstore.Snapshot) []rerank.Candidate {
 	pool := make([]rerank.Candidate, len(matches))
 	for i := range matches {
 		m := &matches[i]
-		pool[i] = rerank.Candidate{
+		c := &pool[i]
+		*c = rerank.Candidate{
 			Space:     m.Space,
 			ID:        m.ID,
 			Cosine:    m.Score,
@@ -157,8 +163,28 @@ func candidates(matches []vdb.Match) []rerank.Candidate {
 			ValidFrom: graphstore.InstantOf(m.Payload.ValidFrom),
 			ValidTo:   graphstore.InstantOf(m.Payload.ValidTo),
 		}
+		if c.State == graphstore.StateSuperseded.String() {
+			c.ValidTo = earlier(c.ValidTo, retiredAt(view, m.ID))
+		}
 	}
 	return pool
+}
+
+// retiredAt returns the end of a superseded fact's validity as the graph knows it, absent if it knows none.
+func retiredAt(view *graphstore.Snapshot, id string) graphstore.Instant {
+	n, ok := view.Node(id)
+	if !ok {
+		return 0
+	}
+	return view.ValidTo(view.FactAt(n))
+}
+
+// earlier returns the earlier of two ends, of which an absent one is never.
+func earlier(a, b graphstore.Instant) graphstore.Instant {
+	if !a.Present() || (b.Present() && b < a) {
+		return b
+	}
+	return a
 }
 
 func rankedResults(items []rerank.Ranked, matches []vdb.Match, k int) []Result {
@@ -167,37 +193,10 @@ func rankedResults(items []rerank.Ranked, matches []vdb.Match, k int) []Result {
 	for i, it := range items[:n] {
 		m := &matches[it.Index]
 		results[i] = Result{
-			ID: it.ID, Score: m.Score, GraphScore: it.GraphScore,
+			ID: it.ID, Score: m.Score, Base: it.Base, GraphScore: it.GraphScore,
 			RankBefore: it.Index + 1, RankAfter: i + 1,
 			Payload: m.Payload, Explanation: it.Explanation,
 		}
 	}
 	return results
-}
-
-// trouble logs each episode of failures of the graph stage once at its start and once at its end.
-type trouble struct {
-	sync.Mutex
-	since  time.Time
-	failed int
-}
-
-func (t *trouble) begin(r *Reader, failure *stageError) {
-	t.Lock()
-	defer t.Unlock()
-	t.failed++
-	if t.since.IsZero() {
-		t.since = time.Now()
-		r.log.Warn("graph stage fails; searches keep the vector order", "stage", failure.stage, "err", failure.err)
-	}
-}
-
-func (t *trouble) end(r *Reader) {
-	t.Lock()
-	defer t.Unlock()
-	if t.since.IsZero() {
-		return
-	}
-	r.log.Info("graph stage works again", "failed_searches", t.failed, "took", time.Since(t.since))
-	t.since, t.failed = time.Time{}, 0
 }

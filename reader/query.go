@@ -46,7 +46,7 @@ type Query struct {
 	K    int // results, 1 to MaxPool; 0 means DefaultK
 	Pool int // candidates recalled, K to MaxPool; 0 means max(MinPool, 4*K), at most MaxPool
 
-	// Filter holds further conditions. The state of a fact is not among them: it follows from ValidAt.
+	// Filter holds further conditions. State and validity of a fact are not among them: they follow from ValidAt.
 	Filter vdb.Filter
 	// ValidAt asks for what was valid at that time, superseded facts included; zero asks for what is active now.
 	ValidAt time.Time
@@ -87,6 +87,9 @@ func (q Query) validate() error {
 	if !slices.Contains([]GraphUse{GraphDefault, GraphOn, GraphOff, GraphStrict}, q.Graph) {
 		errs = append(errs, fmt.Errorf("graph: %s: want on, off or strict", graphstore.Shorten(string(q.Graph))))
 	}
+	if !q.Filter.ValidAt.IsZero() {
+		errs = append(errs, errors.New("filter.valid_at: use the query's own valid_at"))
+	}
 	for i, m := range q.Filter.Match {
 		if m.Field == vdb.FieldState {
 			errs = append(errs, fmt.Errorf("filter.match[%d]: field %q is reserved: use valid_at to see what is not active now", i, m.Field))
@@ -98,11 +101,13 @@ func (q Query) validate() error {
 	return fmt.Errorf("%w: %w", ErrBadQuery, errors.Join(errs...))
 }
 
-// filter returns the caller's filter with the agent and the states that the time asks for.
-func (q Query) filter() vdb.Filter {
-	f := vdb.Filter{Match: slices.Clone(q.Filter.Match), Range: q.Filter.Range}
+// filter returns the caller's filter with the agent, and the states and the validity that the time asks for. The store
+// applies all of it, so that no fact that cannot be shown takes a place in the pool.
+func (q Query) filter(now time.Time) vdb.Filter {
+	f := vdb.Filter{Match: slices.Clone(q.Filter.Match), Range: q.Filter.Range, ValidAt: now}
 	states := []string{vdb.StateActive}
 	if !q.ValidAt.IsZero() {
+		f.ValidAt = q.ValidAt
 		states = append(states, graphstore.StateSuperseded.String())
 	}
 	f.Match = append(f.Match, vdb.FieldMatch{Field: vdb.FieldState, Any: states})

@@ -129,6 +129,7 @@ func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
 	r.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name:        "graph stage",
 		Timeout:     cfg.BreakerPause,
+		IsExcluded:  func(err error) bool { return errors.Is(err, errNotItsFault) },
 		ReadyToTrip: func(c gobreaker.Counts) bool { return int(c.ConsecutiveFailures) >= cfg.BreakerFailures },
 	})
 	return r, nil

@@ -370,6 +370,101 @@ func TestValidAt(t *testing.T) {
 	}
 }
 
+// Sixty facts that are out of date and nearer than twenty good ones take no place in the pool.
+func TestExpiredFactsTakeNoPlace(t *testing.T) {
+	f := newFixture(t)
+	ended := now.Add(-time.Hour)
+	for i := range 60 {
+		f.put(t, point(f.space, fmt.Sprintf("expired %02d", i), .95, func(p *vdb.Payload) { p.ValidTo = ended }))
+	}
+	for i := range 20 {
+		f.put(t, point(f.space, fmt.Sprintf("good %02d", i), .90))
+	}
+	for _, use := range []GraphUse{GraphOn, GraphOff} {
+		a, err := f.reader(t, f.vectors, fixedGraph{f.snap}).Search(context.Background(), Query{Space: f.space, Vector: query, Graph: use})
+		if err != nil || len(a.Results) != 10 || !strings.HasPrefix(order(a), "good 00") {
+			t.Errorf("graph %s: %q, %v: want ten good ones", use, order(a), err)
+		}
+	}
+}
+
+// The payload of a superseded fact does not say until when it was valid; the graph knows what retired it, on Nov 10.
+func TestSupersededFactEndsWhereItsSuccessorBegins(t *testing.T) {
+	f := newFixture(t)
+	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
+	f.put(t, point(f.space, "old", .95, func(p *vdb.Payload) { p.State = "superseded" }))
+	snap, err := f.snap.With([]graphstore.Change{
+		graphstore.PutFact(f.space, graphstore.Fact{ID: "old", State: graphstore.StateSuperseded, SupersededBy: "A", SupersededAt: graphstore.InstantOf(day(20))}),
+		graphstore.PutFact(f.space, graphstore.Fact{ID: "A", State: graphstore.StateActive, ValidFrom: graphstore.InstantOf(day(10))}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := f.reader(t, f.vectors, fixedGraph{snap})
+	for at, want := range map[time.Time]bool{day(9): true, day(10): false, day(15): false} {
+		a, err := r.Search(context.Background(), Query{Space: f.space, Vector: query, ValidAt: at})
+		if err != nil || strings.Contains(order(a), "old") != want {
+			t.Errorf("valid at %s: %q, %v: want old found: %v", at, order(a), err, want)
+		}
+	}
+}
+
+// Searches whose callers go away in between do not keep a failing stage's breaker closed.
+func TestBreakerIgnoresCancelledCallers(t *testing.T) {
+	f := newFixture(t)
+	r := f.reader(t, f.vectors, fixedGraph{f.snap}, func(c *Config) { c.BreakerFailures = 3 })
+	calls := 0
+	var gone context.CancelFunc
+	r.stages.rank = func(rerank.Request) (rerank.Result, error) {
+		if calls++; calls%3 == 0 {
+			gone()
+		}
+		return rerank.Result{}, errors.New("boom")
+	}
+	for range 30 {
+		var ctx context.Context
+		ctx, gone = context.WithCancel(context.Background())
+		if _, err := r.Search(ctx, Query{Space: f.space, Vector: query}); err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		gone()
+	}
+	if calls != 4 { // two failures, a cancelled one that says nothing, the third failure
+		t.Errorf("the stage ran %d times: want 4 until the breaker opened", calls)
+	}
+}
+
+// While one search fails and another works in turn there is one episode, one line of warning.
+func TestTroubleIsOneEpisode(t *testing.T) {
+	f := newFixture(t)
+	var lines strings.Builder
+	clock := now
+	r := f.reader(t, f.vectors, fixedGraph{f.snap}, func(c *Config) {
+		c.Logger = slog.New(slog.NewTextHandler(&lines, nil))
+		c.Now = func() time.Time { return clock }
+	})
+	works := r.stages.rank
+	for i := range 20 {
+		r.stages.rank = works
+		if i%2 == 0 {
+			r.stages.rank = func(rerank.Request) (rerank.Result, error) { return rerank.Result{}, errors.New("boom") }
+		}
+		if _, err := r.Search(context.Background(), Query{Space: f.space, Vector: query}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(lines.String(), "\n"); n != 1 || !strings.Contains(r.Trouble(), "boom") {
+		t.Errorf("%d lines, trouble %q: want 1 line and the reason\n%s", n, r.Trouble(), &lines)
+	}
+	clock = clock.Add(troubleQuiet)
+	if _, err := r.Search(context.Background(), Query{Space: f.space, Vector: query}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(lines.String(), "works again") || r.Trouble() != "" {
+		t.Errorf("trouble %q after quiet: %s", r.Trouble(), &lines)
+	}
+}
+
 func TestTextIsKeywordRecall(t *testing.T) {
 	f := newFixture(t)
 	a, err := f.reader(t, f.vectors, fixedGraph{f.snap}).Search(context.Background(), Query{Space: f.space, Text: "D"})

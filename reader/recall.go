@@ -24,10 +24,10 @@ func (r *Reader) recall(ctx context.Context, q Query) (recalled, error) {
 	out := recalled{by: RecallDense}
 	var err error
 	if len(q.Vector) > 0 {
-		out.matches, err = r.vectors.Search(ctx, vdb.Query{Space: q.Space, Vector: q.Vector, Filter: q.filter(), Limit: q.Pool})
+		out.matches, err = r.vectors.Search(ctx, vdb.Query{Space: q.Space, Vector: q.Vector, Filter: q.filter(r.cfg.Now()), Limit: q.Pool})
 	} else {
 		out.by = RecallKeyword
-		out.matches, err = r.vectors.Keyword(ctx, vdb.KeywordQuery{Space: q.Space, Text: q.Text, Filter: q.filter(), Limit: q.Pool})
+		out.matches, err = r.vectors.Keyword(ctx, vdb.KeywordQuery{Space: q.Space, Text: q.Text, Filter: q.filter(r.cfg.Now()), Limit: q.Pool})
 	}
 	out.took = time.Since(start)
 	if err != nil {
@@ -35,7 +35,7 @@ func (r *Reader) recall(ctx context.Context, q Query) (recalled, error) {
 	}
 	out.matches = slices.DeleteFunc(out.matches, func(m vdb.Match) bool {
 		if m.Space == q.Space {
-			return !q.ValidAt.IsZero() && !validAt(m.Payload, q.ValidAt)
+			return false
 		}
 		out.foreign++
 		return true
@@ -57,17 +57,12 @@ func recallError(ctx context.Context, err error) error {
 	return fmt.Errorf("search vectors: %w", err)
 }
 
-// validAt reports whether t lies in the half-open window of the payload.
-func validAt(p vdb.Payload, t time.Time) bool {
-	return (p.ValidFrom.IsZero() || !t.Before(p.ValidFrom)) && (p.ValidTo.IsZero() || t.Before(p.ValidTo))
-}
-
 // plainAnswer is the recall's order, cut at k.
 func plainAnswer(matches []vdb.Match, k int) Answer {
 	n := min(k, len(matches))
 	results := make([]Result, n)
 	for i, m := range matches[:n] {
-		results[i] = Result{ID: m.ID, Score: m.Score, GraphScore: m.Score, RankBefore: i + 1, RankAfter: i + 1, Payload: m.Payload}
+		results[i] = Result{ID: m.ID, Score: m.Score, Base: m.Score, GraphScore: m.Score, RankBefore: i + 1, RankAfter: i + 1, Payload: m.Payload}
 	}
 	return Answer{Results: results}
 }

@@ -28,7 +28,7 @@ type Result struct {
 	Explanation *Explanation   `json:"explanation,omitempty"`
 }
 
-// Explanation says where a result's boost comes from; the shares sum to graph_score minus base.
+// Explanation says where a result's boost comes from; the shares sum to boost within 1e-9.
 type Explanation struct {
 	Base       float64     `json:"base"`
 	Boost      float64     `json:"boost"`
@@ -56,24 +56,26 @@ type Relation struct {
 
 // GraphRerank is the account of the graph stage.
 type GraphRerank struct {
-	Status    string         `json:"status" enum:"ok,disabled,degraded"`
-	Stage     string         `json:"stage,omitempty"`
-	Reason    string         `json:"reason,omitempty"`
-	Pool      int            `json:"pool"`
-	Eligible  int            `json:"eligible"`
-	InGraph   int            `json:"in_graph"`
-	Senders   int            `json:"senders"`
-	Supported int            `json:"supported"`
-	Boosted   int            `json:"boosted"`
-	Capped    int            `json:"capped"`
-	Changed   int            `json:"changed_ranks"`
-	MaxBoost  float64        `json:"max_boost"`
-	Edges     map[string]int `json:"edges"`
-	Removed   map[string]int `json:"removed,omitempty"`
-	Foreign   int            `json:"foreign_dropped"`
-	RecallMS  float64        `json:"recall_ms"`
-	GraphMS   float64        `json:"graph_ms"`
-	TotalMS   float64        `json:"total_ms"`
+	Status     string         `json:"status" enum:"ok,disabled,degraded"`
+	Stage      string         `json:"stage,omitempty"`
+	Reason     string         `json:"reason,omitempty"`
+	Pool       int            `json:"pool"`
+	Eligible   int            `json:"eligible"`
+	InGraph    int            `json:"in_graph"`
+	Senders    int            `json:"senders"`
+	Supported  int            `json:"supported"`
+	Boosted    int            `json:"boosted"`
+	Capped     int            `json:"capped"`
+	Changed    int            `json:"changed_ranks"`
+	MaxBoost   float64        `json:"max_boost"`
+	Calibrated bool           `json:"calibrated" doc:"false: cosines count as they are."`
+	UnreadHubs int            `json:"unread_hubs" doc:"Candidates with so many edges that those among them were not read."`
+	Edges      map[string]int `json:"edges"`
+	Removed    map[string]int `json:"removed,omitempty"`
+	Foreign    int            `json:"foreign_dropped"`
+	RecallMS   float64        `json:"recall_ms"`
+	GraphMS    float64        `json:"graph_ms"`
+	TotalMS    float64        `json:"total_ms"`
 }
 
 func response(a reader.Answer, applied uint64, took time.Duration) SearchResponse {
@@ -91,7 +93,7 @@ func account(r reader.Rerank, took time.Duration) GraphRerank {
 	g := GraphRerank{
 		Status: string(r.Status), Stage: r.Stage, Reason: r.Reason,
 		Pool: r.Pool, Eligible: r.Eligible, InGraph: r.InGraph, Senders: r.Senders, Supported: r.Supported,
-		Boosted: r.Boosted, Capped: r.Capped, Changed: r.Changed, MaxBoost: r.MaxBoost,
+		Boosted: r.Boosted, Capped: r.Capped, Changed: r.Changed, MaxBoost: r.MaxBoost, Calibrated: r.Calibrated, UnreadHubs: r.UnreadHubs,
 		Edges: map[string]int{}, Foreign: r.Foreign,
 		RecallMS: millis(r.RecallTook), GraphMS: millis(r.GraphTook), TotalMS: millis(took),
 	}
@@ -113,12 +115,10 @@ func explanation(r reader.Result) *Explanation {
 	if r.Explanation == nil {
 		return nil
 	}
-	e := &Explanation{Supporters: make([]Supporter, len(r.Explanation.Supporters)), CapBound: r.Explanation.CapBound}
+	e := &Explanation{Base: r.Base, Boost: r.GraphScore - r.Base, Supporters: make([]Supporter, len(r.Explanation.Supporters)), CapBound: r.Explanation.CapBound}
 	for i, s := range r.Explanation.Supporters {
 		e.Supporters[i] = Supporter{ID: s.ID, Top: s.Top.String(), Weight: s.Weight, Sent: s.Sent, Share: s.Share, Relations: relations(s.Relations)}
-		e.Boost += s.Share
 	}
-	e.Base = r.GraphScore - e.Boost
 	return e
 }
 
