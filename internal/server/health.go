@@ -17,9 +17,11 @@ type Health struct {
 	Projecting  bool      `json:"projecting"`            // events are being taken
 	Pending     uint64    `json:"pending"`               // events not yet delivered to the projector
 	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
-	LastSuccess time.Time `json:"last_success,omitzero"` // last batch committed
-	LastError   string    `json:"last_error,omitempty"`  // of the projector, since the last success
-	Dead        uint64    `json:"dead"`                  // events dead-lettered since start
+	LastSuccess time.Time `json:"last_success,omitzero"` // the projector last finished a cycle without trouble, also with nothing to do
+	LastError   string    `json:"last_error,omitempty"`  // its latest trouble, which may be over
+	LastErrorAt time.Time `json:"last_error_at,omitzero"`
+	Dead        uint64    `json:"dead"`       // events dead-lettered since start
+	DeadFacts   uint64    `json:"dead_facts"` // single facts dead-lettered since start
 }
 
 // Stats counts what the service holds.
@@ -37,7 +39,8 @@ type GraphStats struct {
 	Entities int   `json:"entities"`
 	Topics   int   `json:"topics"`
 	Edges    int   `json:"edges"`
-	Bytes    int64 `json:"bytes"` // of the graph's file
+	Bytes    int64 `json:"bytes"`  // of the graph's file
+	Leaked   int64 `json:"leaked"` // bytes of memory that the graph's engine has lost so far, freed by a restart
 }
 
 // VectorStats describes the vector store.
@@ -64,7 +67,7 @@ type FeedStats struct {
 
 // livez answers as long as the process can.
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "alive", "version": s.cfg.Version})
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive", "version": s.cfg.Version, "instance": s.ops.Instance()})
 }
 
 // readyz answers 200 when searches can be served, degraded or not, else 503.

@@ -2,8 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
 type statsOutput struct{ Body Stats }
@@ -27,9 +30,17 @@ type digestOutput struct {
 }
 
 func (s *Server) digestOp(ctx context.Context, in *digestInput) (*digestOutput, error) {
+	if in.UserID != "" {
+		if _, err := graphstore.NewSpace(in.UserID); err != nil {
+			return nil, huma.Error422UnprocessableEntity(err.Error())
+		}
+	}
 	digest, err := s.ops.Digest(ctx, in.UserID)
-	if err != nil {
+	if errors.Is(err, ErrNoGraph) {
 		return nil, huma.Error503ServiceUnavailable(err.Error())
+	}
+	if err != nil {
+		return nil, s.httpError(err)
 	}
 	var out digestOutput
 	out.Body.Digest = digest

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,6 +21,9 @@ import (
 // maxBodyBytes bounds a request: a vector of 65,536 dimensions as text with room to spare.
 const maxBodyBytes = 2 << 20
 
+// ErrNoGraph reports that there is no graph to ask.
+var ErrNoGraph = errors.New("no graph")
+
 // Searcher answers searches; *[reader.Reader] is one.
 type Searcher interface {
 	Search(ctx context.Context, q reader.Query) (reader.Answer, error)
@@ -28,9 +33,12 @@ type Searcher interface {
 type Operator interface {
 	// Health tells whether the process is ready and what ails it. It must not block.
 	Health() Health
+	// Instance names this run of the service.
+	Instance() string
 	// Stats counts what the service holds.
 	Stats(ctx context.Context) (Stats, error)
-	// Digest returns the digest of the graph: of one user, or of all when user is empty.
+	// Digest returns the digest of the graph: of one user, or of all when user is empty. It wraps ErrNoGraph when the graph
+	// is off or not loaded yet.
 	Digest(ctx context.Context, user string) (string, error)
 	// AppliedSeq is the stream sequence up to which every event is projected.
 	AppliedSeq() uint64
@@ -38,7 +46,10 @@ type Operator interface {
 
 // Config of a Server.
 type Config struct {
-	Version       string
+	Version string
+	// Hosts are the values of the Host header that are answered, without ports; empty answers all. A service on loopback
+	// answers loopback names only, so that no web page can reach it by a name of its own (DNS rebinding).
+	Hosts         []string
 	SearchTimeout time.Duration // longest time one search may take; 0 is no limit
 	Logger        *slog.Logger
 }
@@ -78,6 +89,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      s.cfg.SearchTimeout + time.Minute,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
 	}
 	failed := make(chan error, 1)
@@ -90,6 +102,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	err := srv.Shutdown(stop)
+	if err != nil {
+		err = errors.Join(err, srv.Close()) // ends the requests that did not finish in time
+	}
 	if closed := <-failed; !errors.Is(closed, http.ErrServerClosed) {
 		err = errors.Join(err, closed)
 	}
@@ -99,9 +114,24 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, drain time.Duration)
 	return nil
 }
 
-// guard turns a panic of a handler into a 500 that says so, and bounds request bodies.
+// LoopbackHosts are the names by which a service on loopback is called.
+func LoopbackHosts() []string { return []string{"localhost", "127.0.0.1", "::1"} }
+
+func (s *Server) knowsHost(hostport string) bool {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = strings.Trim(hostport, "[]")
+	}
+	return len(s.cfg.Hosts) == 0 || slices.Contains(s.cfg.Hosts, host)
+}
+
+// guard turns a panic of a handler into a 500 that says so, bounds request bodies and refuses unknown hosts.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if !s.knowsHost(req.Host) {
+			http.Error(w, fmt.Sprintf("host %q: this service answers as one of %v only", req.Host, s.cfg.Hosts), http.StatusMisdirectedRequest)
+			return
+		}
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("request panicked", "path", req.URL.Path, "err", p)

@@ -36,6 +36,7 @@ func (o operator) Health() Health { return o.health }
 func (o operator) Stats(context.Context) (Stats, error) {
 	return Stats{Graph: GraphStats{Users: 3}}, o.err
 }
+func (o operator) Instance() string   { return "i1" }
 func (o operator) AppliedSeq() uint64 { return 17 }
 func (o operator) Digest(_ context.Context, user string) (string, error) {
 	return "digest of " + user, o.err
@@ -214,8 +215,30 @@ func TestHealth(t *testing.T) {
 	if code, body := get(s, "/v1/digest?user_id=ada"); code != 200 || !strings.Contains(body, "digest of ada") {
 		t.Errorf("digest: %d %s", code, body)
 	}
+	if code, body := get(s, "/v1/digest?user_id=a%00"); code != 422 || !strings.Contains(body, "control character") {
+		t.Errorf("digest of a bad user: %d %s", code, body)
+	}
+	s.ops = operator{err: fmt.Errorf("%w: off", ErrNoGraph)}
+	if code, _ := get(s, "/v1/digest"); code != 503 {
+		t.Errorf("digest without a graph: %d", code)
+	}
 	if code, body := get(s, "/openapi.json"); code != 200 || !strings.Contains(body, "/v1/search") {
 		t.Errorf("openapi: %d", code)
+	}
+}
+
+// A web page that has made its own name point to loopback is not answered.
+func TestUnknownHostsAreRefused(t *testing.T) {
+	s := newServer(t, nil)
+	s.cfg.Hosts = LoopbackHosts()
+	for host, want := range map[string]int{"localhost:7411": 200, "127.0.0.1:7411": 200, "[::1]:7411": 200, "localhost": 200, "evil.example:7411": 421, "127.0.0.1.evil.example": 421, "": 421} {
+		req := httptest.NewRequest(http.MethodGet, "/livez", nil)
+		req.Host = host
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, req)
+		if w.Code != want {
+			t.Errorf("host %q: %d, want %d", host, w.Code, want)
+		}
 	}
 }
 
