@@ -1,0 +1,147 @@
+package child
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// Defaults of [Config].
+const (
+	DefaultQuarantineAfter = 2
+	DefaultBackoffMin      = 100 * time.Millisecond
+	DefaultBackoffMax      = 10 * time.Second
+	DefaultBreakerCrashes  = 5
+	DefaultBreakerWindow   = 2 * time.Minute
+	DefaultBreakerPause    = time.Minute
+	DefaultStartTimeout    = 30 * time.Second
+	DefaultOpenTimeout     = 5 * time.Minute
+	DefaultCloseTimeout    = 30 * time.Second
+	DefaultAnswerWait      = 5 * time.Second
+)
+
+// MaxSocketDirBytes bounds the name of Config.SocketDir: the name of a socket has at most 107 bytes.
+const MaxSocketDirBytes = 70
+
+// Config says how a [Store] runs its child.
+type Config struct {
+	// Command is the program of the child and its arguments: normally this binary and the name of the command that calls
+	// [Serve]. Required.
+	Command []string
+	// Env is added to this process's environment for the child.
+	Env []string
+	// Path is the graph file, as the store's open takes it. Required.
+	Path string
+	// SocketDir is where the directory with the socket is made, one per child, mode 0700. At most MaxSocketDirBytes long.
+	// Defaults to os.TempDir.
+	SocketDir string
+	// Quarantine says what becomes of a graph that cannot be opened.
+	Quarantine QuarantinePolicy
+
+	// BackoffMin and BackoffMax bound the wait before a dead child is started again: it doubles with each failure and is
+	// short again after a child that lived longer than BackoffMax. Default to DefaultBackoffMin and DefaultBackoffMax.
+	BackoffMin, BackoffMax time.Duration
+	// BreakerCrashes ends of the child within BreakerWindow stop it for BreakerPause. Default to DefaultBreakerCrashes,
+	// DefaultBreakerWindow and DefaultBreakerPause.
+	BreakerCrashes              int
+	BreakerWindow, BreakerPause time.Duration
+
+	// StartTimeout bounds how long a new process takes until it can be talked to, before it opens anything. Defaults to
+	// DefaultStartTimeout.
+	StartTimeout time.Duration
+	// OpenTimeout bounds the opening of the graph; a child that exceeds it is killed, and the opening has failed. It must
+	// leave time for a long log to be replayed. Defaults to DefaultOpenTimeout.
+	OpenTimeout time.Duration
+	// CloseTimeout bounds Close: the calls in flight, then the closing of the store. What is not done then is killed.
+	// Defaults to DefaultCloseTimeout.
+	CloseTimeout time.Duration
+	// AnswerWait is how long an Apply whose context ended waits for the child to say whether it was committed. Defaults
+	// to DefaultAnswerWait.
+	AnswerWait time.Duration
+
+	// Errors must be the value that the child has in [ServeConfig].
+	Errors Errors
+	// Stderr gets what the child writes to its standard output and error. It must not block for long. Defaults to
+	// os.Stderr.
+	Stderr io.Writer
+	// Logger gets the life of the child: starts, ends, quarantines. Defaults to slog.Default.
+	Logger *slog.Logger
+	// Hooks are told the same.
+	Hooks Hooks
+}
+
+// QuarantinePolicy says what becomes of a graph that cannot be opened.
+type QuarantinePolicy struct {
+	// Off leaves it where it is; the child is then tried again and again.
+	Off bool
+	// After is how many openings in a row must fail. Defaults to DefaultQuarantineAfter.
+	After int
+	// Dir is where folders with quarantined files are made, on the same disk as the graph. Nothing in it is ever deleted by
+	// this package. Defaults to Config.Path with ".quarantine" added.
+	Dir string
+}
+
+func (c Config) withDefaults() Config {
+	c.SocketDir = cmp.Or(c.SocketDir, os.TempDir())
+	c.Quarantine.After = cmp.Or(c.Quarantine.After, DefaultQuarantineAfter)
+	c.BackoffMin = cmp.Or(c.BackoffMin, DefaultBackoffMin)
+	c.BackoffMax = cmp.Or(c.BackoffMax, max(DefaultBackoffMax, c.BackoffMin))
+	c.BreakerCrashes = cmp.Or(c.BreakerCrashes, DefaultBreakerCrashes)
+	c.BreakerWindow = cmp.Or(c.BreakerWindow, DefaultBreakerWindow)
+	c.BreakerPause = cmp.Or(c.BreakerPause, DefaultBreakerPause)
+	c.StartTimeout = cmp.Or(c.StartTimeout, DefaultStartTimeout)
+	c.OpenTimeout = cmp.Or(c.OpenTimeout, DefaultOpenTimeout)
+	c.CloseTimeout = cmp.Or(c.CloseTimeout, DefaultCloseTimeout)
+	c.AnswerWait = cmp.Or(c.AnswerWait, DefaultAnswerWait)
+	if c.Stderr == nil {
+		c.Stderr = os.Stderr
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	c.Hooks = c.Hooks.withDefaults()
+	return c
+}
+
+func (c Config) validate() error {
+	var errs []error
+	refuse := func(field string, value any, want string) {
+		errs = append(errs, fmt.Errorf("%s %v: want %s", field, value, want))
+	}
+	if len(c.Command) == 0 || c.Command[0] == "" {
+		refuse("Command", fmt.Sprintf("%q", c.Command), "the program of the child")
+	}
+	if c.Path == "" {
+		refuse("Path", `""`, "the graph file")
+	}
+	if len(c.SocketDir) > MaxSocketDirBytes {
+		refuse("SocketDir", fmt.Sprintf("%q (%d bytes)", c.SocketDir, len(c.SocketDir)), fmt.Sprintf("at most %d bytes", MaxSocketDirBytes))
+	}
+	if c.Quarantine.After < 1 {
+		refuse("Quarantine.After", c.Quarantine.After, "at least 1")
+	}
+	if c.BackoffMax < c.BackoffMin {
+		refuse("BackoffMax", c.BackoffMax, fmt.Sprintf("at least BackoffMin, %v", c.BackoffMin))
+	}
+	if c.BreakerCrashes < 1 {
+		refuse("BreakerCrashes", c.BreakerCrashes, "at least 1")
+	}
+	for field, d := range map[string]time.Duration{"BackoffMin": c.BackoffMin, "BreakerWindow": c.BreakerWindow,
+		"BreakerPause": c.BreakerPause, "StartTimeout": c.StartTimeout, "OpenTimeout": c.OpenTimeout,
+		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait} {
+		if d < 0 {
+			refuse(field, d, "a positive duration")
+		}
+	}
+	if err := c.Errors.validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("store child config: %w", errors.Join(errs...))
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package child
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/graphstoretest"
+)
+
+func mustStart(t testing.TB, cfg Config) *Store {
+	t.Helper()
+	s, err := Start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestExerciseChildMemory(t *testing.T) {
+	graphstoretest.Exercise(t, graphstoretest.Harness{
+		Name: "child over memory",
+		Open: func(t testing.TB) graphstore.Store {
+			cfg, _ := testConfig("memory", filepath.Join(t.TempDir(), "graph"))
+			return mustStart(t, cfg)
+		},
+		ChurnTime: 2 * time.Second,
+	})
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+}
+
+// TestExerciseChildKuzu runs the suite over Kuzu. The children are killed in the churn, between transactions; a reopen
+// ends one parent's store and starts another's.
+func TestExerciseChildKuzu(t *testing.T) {
+	happened := make(map[graphstore.Store]*events)
+	open := func(t testing.TB, path string) graphstore.Store {
+		t.Helper()
+		cfg, e := testConfig("kuzu", path)
+		s := mustStart(t, cfg)
+		happened[s] = e
+		return s
+	}
+	graphstoretest.Exercise(t, graphstoretest.Harness{
+		Name: "child over kuzu",
+		Open: func(t testing.TB) graphstore.Store { return open(t, filepath.Join(t.TempDir(), "graph")) },
+		Reopen: func(t testing.TB, s graphstore.Store) graphstore.Store {
+			t.Helper()
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return open(t, s.(*Store).cfg.Path)
+		},
+		FailNext: func(s graphstore.Store) {
+			if err := syscall.Kill(s.(*Store).Health().PID, syscall.SIGKILL); err != nil {
+				t.Error(err)
+			}
+			wait(t, happened[s].restarted)
+		},
+		Features:  graphstoretest.Features{OnDisk: true},
+		ChurnTime: 3 * time.Second,
+	})
+	if left := children(t); len(left) > 0 {
+		t.Errorf("processes left behind: %v", left)
+	}
+}

@@ -1,0 +1,3 @@
+package child
+
+func killedParent() error { return nil }

@@ -1,0 +1,138 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/go-plugin"
+	"google.golang.org/grpc"
+)
+
+// process is one child, from its start to its last trace.
+type process struct {
+	*link
+	cmd      *exec.Cmd
+	pid      int
+	client   *plugin.Client
+	kill     context.CancelFunc // at once; may be called at any time, any number of times
+	lifeline *os.File           // closing it ends the child after the transaction in hand
+	dir      string             // of the socket
+	output   *output
+	since    time.Time
+	noted    chan struct{} // closed when the supervisor has taken note of the end
+}
+
+// spawn starts a child up to where it can be talked to. It has not opened anything yet.
+func spawn(ctx context.Context, cfg Config) (_ *process, err error) {
+	p := &process{output: &output{to: cfg.Stderr}, noted: make(chan struct{})}
+	life, kill := context.WithCancel(context.Background())
+	p.kill = kill
+	defer func() {
+		if err != nil {
+			p.release()
+			if p.client != nil && ctx.Err() == nil {
+				err = fmt.Errorf("%w (%s)", err, p.obituary())
+			}
+		}
+	}()
+	stop := context.AfterFunc(ctx, kill)
+	defer stop()
+	if p.dir, err = os.MkdirTemp(cfg.SocketDir, "kith-"); err != nil { // with mode 0700
+		return nil, fmt.Errorf("directory of the socket: %w", err)
+	}
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("pipe to the child: %w", err)
+	}
+	defer theirs.Close()
+	p.lifeline = ours
+	p.cmd = exec.CommandContext(life, cfg.Command[0], cfg.Command[1:]...)
+	p.cmd.Env = append(append(os.Environ(), cfg.Env...), plugin.EnvUnixSocketDir+"="+p.dir)
+	p.cmd.ExtraFiles = []*os.File{theirs}
+	p.client = plugin.NewClient(clientConfig(cfg, p))
+	if err := p.connect(); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, err
+	}
+	if !stop() {
+		return nil, ctx.Err()
+	}
+	return p, nil
+}
+
+func clientConfig(cfg Config, p *process) *plugin.ClientConfig {
+	return &plugin.ClientConfig{
+		HandshakeConfig:  handshake(),
+		Plugins:          plugin.PluginSet{pluginName: &bridge{errors: cfg.Errors}},
+		Cmd:              p.cmd,
+		SkipHostEnv:      true, // it is in cmd.Env already, where it does not override ours
+		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
+		StartTimeout:     cfg.StartTimeout,
+		Stderr:           p.output,
+		SyncStdout:       p.output,
+		SyncStderr:       p.output,
+		Logger:           hclog.NewNullLogger(),
+		GRPCDialOptions:  []grpc.DialOption{grpc.WithStaticStreamWindowSize(windowBytes)},
+	}
+}
+
+// connect starts the process and shakes hands with it.
+func (p *process) connect() error {
+	protocol, err := p.client.Client()
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n") // guesses follow
+		return errors.New(first)
+	}
+	raw, err := protocol.Dispense(pluginName)
+	if err != nil {
+		return err
+	}
+	p.link, p.pid, p.since = raw.(*link), p.cmd.Process.Pid, time.Now()
+	return nil
+}
+
+// stop lets the process end by itself, which it does when its store is closed, and kills it after a while.
+func (p *process) stop(limit time.Duration) {
+	timer := time.AfterFunc(limit, p.kill)
+	defer timer.Stop()
+	p.client.Kill() // asks first
+	p.release()
+}
+
+// release kills the process if it lives and takes away everything that was made for it. It returns when the process has
+// ended and was reaped.
+func (p *process) release() {
+	p.kill()
+	if p.link != nil {
+		<-p.ended
+	}
+	if p.client != nil {
+		p.client.Kill()
+	}
+	if p.lifeline != nil {
+		_ = p.lifeline.Close()
+	}
+	if p.dir != "" {
+		_ = os.RemoveAll(p.dir) // a socket without a listener, at worst
+	}
+}
+
+// obituary says how an ended process ended.
+func (p *process) obituary() string {
+	state := "ended"
+	if p.cmd != nil && p.client.Exited() && p.cmd.ProcessState != nil { // Exited orders the read after the wait
+		state = p.cmd.ProcessState.String()
+	}
+	if last := p.output.last(); last != "" {
+		return state + ": " + last
+	}
+	return state
+}

@@ -1,0 +1,180 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// supervisor starts children and watches them. One goroutine uses it: that of Start, then run.
+type supervisor struct {
+	*Store
+	breaker  breaker
+	delay    time.Duration // before the next start
+	failures int           // openings that failed in a row
+	barren   bool          // no graph was opened since the last was moved aside
+}
+
+func newSupervisor(s *Store) *supervisor {
+	return &supervisor{Store: s, delay: s.cfg.BackoffMin,
+		breaker: breaker{limit: s.cfg.BreakerCrashes, window: s.cfg.BreakerWindow}}
+}
+
+// first starts the first child. It tries again only what moving the graph aside may mend.
+func (v *supervisor) first(ctx context.Context) (*process, error) {
+	if err := v.resumeQuarantine(); err != nil {
+		return nil, err
+	}
+	for {
+		p, err := v.start(ctx)
+		if err == nil {
+			return p, nil
+		}
+		failed, is := errors.AsType[*startError](err)
+		if !is || failed.kind != damaged {
+			return nil, err
+		}
+		wait := v.note(failed.crash())
+		switch moved, qerr := v.quarantineIfDue(failed); {
+		case qerr != nil:
+			return nil, errors.Join(err, qerr)
+		case moved:
+		case v.cfg.Quarantine.Off || v.failures >= v.cfg.Quarantine.After:
+			return nil, err
+		case !v.sleep(ctx, wait):
+			return nil, errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// run watches the child and its successors until the context ends; a child that lives then is left to Close.
+func (v *supervisor) run(ctx context.Context, p *process) {
+	defer close(v.supervised)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.ended:
+		}
+		down := time.Now()
+		if down.Sub(p.since) > v.cfg.BackoffMax {
+			v.delay = v.cfg.BackoffMin
+		}
+		wait := v.note(Crash{PID: p.pid, Phase: CrashedRunning, Reason: p.obituary(), At: down})
+		close(p.noted)
+		p.release()
+		next, attempts := v.revive(ctx, wait)
+		if next == nil {
+			return
+		}
+		v.mu.Lock()
+		v.mu.health.Restarts++
+		v.phaseLocked(PhaseRunning, next, nil)
+		v.mu.Unlock()
+		v.log.Info("store child runs again", "pid", next.pid, "attempts", attempts, "down", time.Since(down))
+		v.cfg.Hooks.Restarted(Restart{PID: next.pid, Attempts: attempts, Down: time.Since(down)})
+		p = next
+	}
+}
+
+// revive starts a child until one runs, or the context ends.
+func (v *supervisor) revive(ctx context.Context, wait time.Duration) (_ *process, attempts int) {
+	for {
+		if !v.sleep(ctx, wait) {
+			return nil, attempts
+		}
+		v.waiting()
+		attempts++
+		p, err := v.start(ctx)
+		if err == nil {
+			return p, attempts
+		}
+		if ctx.Err() != nil {
+			return nil, attempts
+		}
+		wait = v.failed(err)
+	}
+}
+
+// failed takes note of a start that failed and returns how long to wait for the next.
+func (v *supervisor) failed(err error) (wait time.Duration) {
+	failure, is := errors.AsType[*startError](err)
+	if !is {
+		failure = &startError{phase: CrashedStarting, err: err}
+	}
+	if failure.kind == refused {
+		v.refuse(failure)
+		return v.cfg.BackoffMax
+	}
+	wait = v.note(failure.crash())
+	moved, err := v.quarantineIfDue(failure)
+	switch {
+	case err != nil:
+		v.log.Error("graph that cannot be opened stays in its place", "err", err)
+	case moved:
+		v.waiting()
+		return 0
+	}
+	return wait
+}
+
+// waiting lets calls wait for the next start.
+func (v *supervisor) waiting() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.mu.health.Phase != PhaseRefused { // they go on being refused until a start succeeds
+		v.phaseLocked(PhaseRestarting, nil, nil)
+	}
+}
+
+func (v *supervisor) refuse(failure *startError) {
+	v.log.Error("graph must be left alone: trying again", "err", failure, "in", v.cfg.BackoffMax)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.mu.health.LastReason = failure.Error()
+	v.phaseLocked(PhaseRefused, nil, failure)
+}
+
+// note counts an end of a child and returns how long to wait before the next start: the back-off, or the breaker's pause.
+func (v *supervisor) note(c Crash) (wait time.Duration) {
+	wait = v.backOff()
+	open := v.breaker.add(c.At)
+	until := c.At.Add(v.cfg.BreakerPause)
+	v.mu.Lock()
+	h := &v.mu.health
+	h.Crashes++
+	h.LastReason, h.LastCrash = c.Reason, c.At
+	if open {
+		wait = v.cfg.BreakerPause
+		v.phaseLocked(PhaseBreaker, nil, fmt.Errorf("%w until %s: last: %s", ErrBreakerOpen, until.UTC().Format(time.RFC3339), c.Reason))
+		h.Until = until
+	} else {
+		v.phaseLocked(PhaseRestarting, nil, nil)
+	}
+	v.mu.Unlock()
+	v.log.Error("store child died", "pid", c.PID, "phase", c.Phase, "reason", c.Reason, "restart_in", wait, "breaker", open)
+	v.cfg.Hooks.Crashed(c)
+	if open {
+		v.cfg.Hooks.BreakerOpen(Break{Crashes: v.cfg.BreakerCrashes, Until: until, Reason: c.Reason})
+	}
+	return wait
+}
+
+// backOff returns the wait before the next start and doubles the one after it.
+func (v *supervisor) backOff() time.Duration {
+	wait := v.delay
+	v.delay = min(2*v.delay, v.cfg.BackoffMax)
+	return wait
+}
+
+func (v *supervisor) sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
