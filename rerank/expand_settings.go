@@ -49,7 +49,7 @@ type ExpandSettings struct {
 	// all facts that could pass are in the pool already; with a deep pool raise delta or leave expansion off.
 	// MEMORY_GRAPH_SEED_SIM_DELTA sets both.
 	DeltaMerge, DeltaSeparate float64
-	// DeltaByType overrides both for nominees reached over a type. MEMORY_GRAPH_SEED_SIM_DELTA_<TYPE>.
+	// DeltaByType overrides both for nominees reached over a type. MEMORY_GRAPH_SEED_SIM_DELTAS.
 	DeltaByType map[graphstore.RelationType]float64
 	// AdmitFloor is the least base score of a nominee, in [0, 1]. MEMORY_GRAPH_ADMIT_FLOOR.
 	AdmitFloor float64
@@ -59,7 +59,7 @@ type ExpandSettings struct {
 	// MaxPerSeed is how many of them per seed, 1 to 200. MEMORY_GRAPH_MAX_PER_SEED.
 	MaxPerSeed int
 	// Quotas is how many of them by the type of their path's first hop, each 0 to 200; a type that is not listed has no
-	// quota of its own. MEMORY_GRAPH_QUOTA_<TYPE>. Defaults to [DefaultQuotas].
+	// quota of its own. MEMORY_GRAPH_QUOTAS. Defaults to [DefaultQuotas].
 	Quotas map[graphstore.RelationType]int
 
 	// MergeSeed attaches admitted facts to their seeds, where they take no slot. Without it they compete for slots by
@@ -112,11 +112,11 @@ func (s *ExpandSettings) validate() error {
 		inRange("MEMORY_GRAPH_EXPAND_PREFILTER_TOP_N", s.PrefilterTopN, 1, 1000),
 		inRange("MEMORY_GRAPH_SEED_SIM_DELTA", s.DeltaMerge, 0, 1),
 		inRange("MEMORY_GRAPH_SEED_SIM_DELTA", s.DeltaSeparate, 0, 1),
-		perType("MEMORY_GRAPH_SEED_SIM_DELTA", s.DeltaByType, 0, 1),
+		perType("MEMORY_GRAPH_SEED_SIM_DELTAS", s.DeltaByType, 0, 1),
 		inRange("MEMORY_GRAPH_ADMIT_FLOOR", s.AdmitFloor, 0, 1),
 		inRange("MEMORY_GRAPH_MAX_EXPAND", s.MaxExpand, 0, maxAdmitted),
 		inRange("MEMORY_GRAPH_MAX_PER_SEED", s.MaxPerSeed, 1, maxAdmitted),
-		perType("MEMORY_GRAPH_QUOTA", s.Quotas, 0, maxAdmitted),
+		perType("MEMORY_GRAPH_QUOTAS", s.Quotas, 0, maxAdmitted),
 		inRange("MEMORY_GRAPH_EXTRA_SHARE", s.ExtraShare, 0, 1),
 	)
 }

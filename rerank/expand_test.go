@@ -455,7 +455,7 @@ func TestExpandSettingsNameEveryViolation(t *testing.T) {
 	for _, want := range []string{
 		"RELAX_GAMMA 2", "SEED_FLOOR -1", "MAX_SEEDS 0: want 1 to 50", "EXPAND_HOPS 4: want 1 to 3", "HOP_DECAY 1.5",
 		"FANOUT 0: want 1 to 200", "EXPAND_PREFILTER_TOP_N 0", "SEED_SIM_DELTA 2: want 0 to 1", "SEED_SIM_DELTA NaN",
-		"SEED_SIM_DELTA_CAUSES 3", "ADMIT_FLOOR 7", "MAX_EXPAND -1", "MAX_PER_SEED 0", "QUOTA_TAGGED_WITH -2", "EXTRA_SHARE 1.01",
+		"SEED_SIM_DELTAS causes 3", "ADMIT_FLOOR 7", "MAX_EXPAND -1", "MAX_PER_SEED 0", "QUOTAS tagged_with -2", "EXTRA_SHARE 1.01",
 	} {
 		if !strings.Contains(err.Error(), "MEMORY_GRAPH_"+want) {
 			t.Errorf("missing %q in:\n%v", want, err)

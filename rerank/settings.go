@@ -59,7 +59,7 @@ type Settings struct {
 	// WeightMax is the ceiling of a folded weight, in [0, 1]. MEMORY_GRAPH_WMAX.
 	WeightMax float64
 	// Priors is how much an edge of a type says, each in [0, 1]; 0 switches the type off, a type that is not listed has
-	// the prior of related. MEMORY_GRAPH_PRIOR_<TYPE>. Defaults to [DefaultPriors].
+	// the prior of related. MEMORY_GRAPH_PRIORS. Defaults to [DefaultPriors].
 	Priors map[graphstore.RelationType]float64
 
 	// Owners are the normalised names of entities that are the owner of the memory; they are never bridged over, since

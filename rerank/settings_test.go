@@ -60,7 +60,7 @@ func TestSettingsNameEveryViolation(t *testing.T) {
 		"MEMORY_GRAPH_CAL_LO -2: want -1 to 1", "MEMORY_GRAPH_CAL_HI NaN", "MEMORY_GRAPH_PROPAGATE_BETA 1.5: want 0 to 1",
 		"MEMORY_GRAPH_PROPAGATE_ITERS 6: want 1 to 5", "MEMORY_GRAPH_SUPPORT_CAP 0: want a number above 0",
 		"MEMORY_GRAPH_SENDER_FLOOR -0.1", "MEMORY_GRAPH_SUPPORT_EXCLUDE relation(99)", "MEMORY_GRAPH_WMAX 2",
-		"MEMORY_GRAPH_PRIOR_CAUSES 1.1: want 0 to 1", `MEMORY_GRAPH_OWNERS "Alice"`, `MEMORY_GRAPH_OWNERS ""`,
+		"MEMORY_GRAPH_PRIORS causes 1.1: want 0 to 1", `MEMORY_GRAPH_OWNERS "Alice"`, `MEMORY_GRAPH_OWNERS ""`,
 		"MEMORY_GRAPH_HUB_CAP -1: want 0 to 10000", "MEMORY_EPISODE_RECALL_WEIGHT +Inf",
 	} {
 		if !strings.Contains(err.Error(), want) {

@@ -25,7 +25,7 @@ func (s Settings) Validate() error {
 		inRange("MEMORY_GRAPH_SENDER_FLOOR", s.SenderFloor, 0, 1),
 		knownTypes("MEMORY_GRAPH_SUPPORT_EXCLUDE", slices.Values(s.SupportExclude)),
 		inRange("MEMORY_GRAPH_WMAX", s.WeightMax, 0, 1),
-		perType("MEMORY_GRAPH_PRIOR", s.Priors, 0, 1),
+		perType("MEMORY_GRAPH_PRIORS", s.Priors, 0, 1),
 		normalisedNames("MEMORY_GRAPH_OWNERS", s.Owners),
 		inRange("MEMORY_GRAPH_HUB_CAP", s.HubCap, 0, MaxHubCap),
 		inRange("MEMORY_EPISODE_RECALL_WEIGHT", s.EpisodeWeight, 0, 1),
@@ -59,12 +59,12 @@ func knownTypes(key string, types func(func(graphstore.RelationType) bool)) erro
 	return errors.Join(errs...)
 }
 
-// perType checks a table of one number per type; its keys are reported as <prefix>_<TYPE>.
+// perType checks a table of one number per type; its keys are reported as "<prefix> <type>".
 func perType[N int | float64](prefix string, table map[graphstore.RelationType]N, lo, hi N) error {
 	types := slices.Sorted(maps.Keys(table))
 	errs := []error{knownTypes(prefix, slices.Values(types))}
 	for _, t := range types {
-		errs = append(errs, inRange(prefix+"_"+strings.ToUpper(t.String()), table[t], lo, hi))
+		errs = append(errs, inRange(prefix+" "+t.String(), table[t], lo, hi))
 	}
 	return errors.Join(errs...)
 }
