@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	sqlite "modernc.org/sqlite"
 
@@ -79,6 +80,11 @@ func (s *Store) abandon() error {
 	return errors.Join(errs...)
 }
 
+// making serialises makeFile. Closing a file drops every lock that this process has on it, also those that SQLite holds
+// through another handle (sqlite.org/howtocorrupt.html, section 2.2). So a file that exists must not be opened here, and
+// none may come to exist between the look and the making.
+var making sync.Mutex
+
 // makeFile makes the folder and the file where they are missing, so that they are private from the first byte on; SQLite
 // gives its two companions the same mode. It returns the absolute path.
 func makeFile(path string) (string, error) {
@@ -89,12 +95,16 @@ func makeFile(path string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	making.Lock()
+	defer making.Unlock()
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		return path, file.Close()
+	}
+	if !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
-	defer func() { _ = file.Close() }() // nothing was written
-	info, err := file.Stat()
+	info, err := os.Stat(path)
 	if err != nil {
 		return "", err
 	}
