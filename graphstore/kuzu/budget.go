@@ -81,7 +81,7 @@ func (b *budget) due(s *session) bool {
 	}
 	// The estimate may be wrong: ask. Pages of the file count too, so a full pool alone says nothing.
 	var used, limit int64
-	err := s.query("CALL bm_info() RETURN mem_limit, mem_usage", nil, func(row []any) (err error) {
+	err := s.query("CALL bm_info() RETURN CAST(mem_limit AS INT64), CAST(mem_usage AS INT64)", nil, func(row []any) (err error) {
 		r := &rowReader{row: row}
 		limit, used = next[int64](r), next[int64](r)
 		return r.err

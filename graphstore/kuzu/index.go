@@ -16,21 +16,24 @@ type nodeKey struct {
 type spaceNodes struct {
 	no    int64
 	nodes map[nodeKey]int64
+	texts map[string]*textRef
 }
 
-// index knows every node's number. It makes "does this node exist" a map lookup: in the file that is a statement per
-// node. Only the writer changes it, in step with its commits; it costs about 150 bytes per node.
+// index knows the number of every node and of every text that is referred to. It makes "does this node exist" a map
+// lookup: in the file that is a statement per node. Only the writer changes it, in step with its commits; it costs about
+// 150 bytes per node and text.
 type index struct {
 	mu     sync.RWMutex
 	spaces map[graphstore.Space]*spaceNodes
 	counts map[graphstore.NodeKind]int
 	edges  map[*relTable]int
+	texts  map[int64]*textRef
 	next   int64 // the smallest number not in use, nor in use before in this process
 }
 
 func newIndex() *index {
 	return &index{spaces: make(map[graphstore.Space]*spaceNodes), counts: make(map[graphstore.NodeKind]int),
-		edges: make(map[*relTable]int), next: 1}
+		edges: make(map[*relTable]int), texts: make(map[int64]*textRef), next: 1}
 }
 
 // space returns the number of a space.
@@ -73,6 +76,29 @@ func (x *index) size(s graphstore.Space) int {
 	return 0
 }
 
+// text returns the number of a text.
+func (x *index) text(s graphstore.Space, text string) (id int64, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if space, known := x.spaces[s]; known {
+		if t, found := space.texts[text]; found {
+			return t.id, true
+		}
+	}
+	return 0, false
+}
+
+// refs returns how many columns refer to a text.
+func (x *index) refs(id int64) (n int, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	t, ok := x.texts[id]
+	if !ok {
+		return 0, false
+	}
+	return t.refs, true
+}
+
 // nodeChange adds a node to the index, or removes it.
 type nodeChange struct {
 	space graphstore.Space
@@ -88,6 +114,17 @@ func (x *index) commit(p *plan) {
 	x.next = p.next
 	for _, s := range p.newSpaces {
 		x.addSpaceLocked(s.space, s.no)
+	}
+	for _, t := range p.newTexts {
+		x.addTextLocked(t)
+	}
+	for id, n := range p.refs {
+		x.texts[id].refs += n
+	}
+	for _, id := range p.goneTexts {
+		t := x.texts[id]
+		delete(x.texts, id)
+		delete(x.spaces[t.space].texts, t.text)
 	}
 	for _, w := range p.edges {
 		x.edges[w.table] += len(w.creates) - len(w.deletes)
@@ -108,7 +145,7 @@ func (x *index) commit(p *plan) {
 }
 
 func (x *index) addSpaceLocked(s graphstore.Space, no int64) {
-	x.spaces[s] = &spaceNodes{no: no, nodes: make(map[nodeKey]int64)}
+	x.spaces[s] = &spaceNodes{no: no, nodes: make(map[nodeKey]int64), texts: make(map[string]*textRef)}
 	x.next = max(x.next, no+1)
 }
 
@@ -116,4 +153,11 @@ func (x *index) addLocked(c nodeChange) {
 	x.spaces[c.space].nodes[c.key] = c.id
 	x.counts[c.key.kind]++
 	x.next = max(x.next, c.id+1)
+}
+
+func (x *index) addTextLocked(t textRow) {
+	entry := &textRef{textRow: t}
+	x.texts[t.id] = entry
+	x.spaces[t.space].texts[t.text] = entry
+	x.next = max(x.next, t.id+1)
 }

@@ -1,57 +1,118 @@
 package kuzu
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// loadIndex reads the numbers of all spaces and nodes, and counts the edges.
+// loadIndex reads the numbers of all spaces, nodes and texts, and counts edges and references.
 func loadIndex(s *session, sizes pageSizes) (*index, error) {
-	x := newIndex()
-	byNo := make(map[int64]graphstore.Space)
+	l := &indexLoader{index: newIndex(), session: s, sizes: sizes, byNo: make(map[int64]graphstore.Space)}
 	err := eachSpace(s, func(no int64, space graphstore.Space) {
-		byNo[no] = space
-		x.addSpaceLocked(space, no)
+		l.byNo[no] = space
+		l.addSpaceLocked(space, no)
 	})
 	if err != nil {
 		return nil, err
 	}
+	if err := l.pages(textTable, textTable.columns, l.addText); err != nil {
+		return nil, err
+	}
 	for _, t := range nodeTables() {
-		if err := x.loadNodes(s, t, sizes, byNo); err != nil {
+		if err := l.pages(t, t.columns, func(row []any) error { return l.addNode(t, row) }); err != nil {
 			return nil, err
 		}
 	}
 	for _, t := range relTables() {
-		n, err := s.count(t.countEdges(), nil)
-		if err != nil {
+		if err := l.countEdges(t); err != nil {
 			return nil, err
 		}
-		x.edges[t] = int(n)
 	}
-	return x, nil
+	return l.index, nil
 }
 
-func (x *index) loadNodes(s *session, t *nodeTable, sizes pageSizes, byNo map[int64]graphstore.Space) error {
-	head := t.columns[:nodeHead]
-	extent, err := extentOf(s, t, nil)
+// indexLoader fills an index that nobody else has yet.
+type indexLoader struct {
+	*index
+	session *session
+	sizes   pageSizes
+	byNo    map[int64]graphstore.Space
+}
+
+// pages hands on the rows of a table.
+func (l *indexLoader) pages(t *nodeTable, columns []column, each func(row []any) error) error {
+	extent, err := extentOf(l.session, t, nil)
 	if err != nil {
 		return err
 	}
-	query := fmt.Sprintf("MATCH (n:%s) WHERE %s RETURN %s", t.name, inPage("n", false), packed("n", head))
 	var row []any
-	for _, p := range extent.pages(sizes.nodes) {
-		err := s.query(query, p.params(nil), func(pack []any) (err error) {
-			if row, err = unpack(head, pack, row); err != nil {
+	for _, p := range extent.pages(l.sizes.nodes) {
+		err := l.session.query(t.pageOfNodes(false), p.params(nil), func(pack []any) (err error) {
+			if row, err = unpack(columns, pack, row); err != nil {
 				return err
 			}
-			id, no, key := row[colID].(int64), row[colSpace].(int64), row[colKey].(string)
-			space, known := byNo[no]
-			if !known {
-				return fmt.Errorf("%s %d: space %d is not in the file", t.name, id, no)
-			}
-			x.addLocked(nodeChange{space: space, key: nodeKey{t.kind, key}, id: id})
-			return nil
+			return each(row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *indexLoader) space(row []any) (graphstore.Space, error) {
+	space, ok := l.byNo[row[colSpace].(int64)]
+	if !ok {
+		return space, fmt.Errorf("row %d: space %d is not in the file", row[colID], row[colSpace])
+	}
+	return space, nil
+}
+
+func (l *indexLoader) addText(row []any) error {
+	space, err := l.space(row)
+	if err == nil {
+		l.addTextLocked(textRow{row[colID].(int64), space, row[colKey].(string)})
+	}
+	return err
+}
+
+func (l *indexLoader) addNode(t *nodeTable, row []any) error {
+	space, err := l.space(row)
+	if err != nil {
+		return err
+	}
+	l.addLocked(nodeChange{space: space, key: nodeKey{t.kind, row[colKey].(string)}, id: row[colID].(int64)})
+	t.eachRef(row, func(id int64) { err = errors.Join(err, l.refer(id, 1)) })
+	return err
+}
+
+func (l *indexLoader) refer(id int64, times int) error {
+	t, ok := l.texts[id]
+	if !ok {
+		return fmt.Errorf("text %d is not in the file", id)
+	}
+	t.refs += times
+	return nil
+}
+
+// countEdges counts the edges of a table and the references of each of its columns, in Kuzu.
+func (l *indexLoader) countEdges(t *relTable) error {
+	n, err := l.session.count(t.countEdges(), nil)
+	if err != nil {
+		return err
+	}
+	l.edges[t] = int(n)
+	for _, c := range t.columns {
+		if c.kind != ref {
+			continue
+		}
+		err := l.session.query(t.countRefs(c), nil, func(row []any) error {
+			r := &rowReader{row: row}
+			id, times := next[int64](r), next[int64](r)
+			return cmp.Or(r.err, l.refer(id, int(times)))
 		})
 		if err != nil {
 			return err

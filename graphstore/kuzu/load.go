@@ -39,7 +39,7 @@ func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(gra
 			return nil
 		}
 		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield, one: &no,
-			spaces: map[int64]graphstore.Space{no: space}, keys: make(map[int64]string)}
+			spaces: map[int64]graphstore.Space{no: space}, keys: make(map[int64]string), texts: make(map[int64]string)}
 		return l.run()
 	})
 }
@@ -48,7 +48,7 @@ func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(gra
 func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
 	return s.read(ctx, func(session *session) error {
 		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield,
-			spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string)}
+			spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string), texts: make(map[int64]string)}
 		err := eachSpace(session, func(no int64, space graphstore.Space) { l.spaces[no] = space })
 		if err != nil {
 			return err
@@ -83,21 +83,21 @@ type loader struct {
 	one     *int64 // the space's number; nil: all spaces
 	spaces  map[int64]graphstore.Space
 	keys    map[int64]string // of the nodes by number, for the ends of edges
+	texts   map[int64]string // by number, for what rows refer to
 	row     []any
 }
 
 func (l *loader) run() error {
+	if _, err := l.table(textTable, l.text); err != nil {
+		return err
+	}
 	extents := make(map[*nodeTable]extent)
 	for _, t := range nodeTables() {
-		x, err := extentOf(l.session, t, l.one)
+		x, err := l.table(t, func(row []any) error { return l.node(t, row) })
 		if err != nil {
 			return err
 		}
 		extents[t] = x
-		each := func(row []any) error { return l.node(t, row) }
-		if err := l.pages(x.pages(l.sizes.nodes), t.columns, t.pageOfNodes(l.one != nil), each); err != nil {
-			return err
-		}
 	}
 	for _, t := range relTables() {
 		sources := extents[nodeTableOf(t.from)].pages(l.sizes.sources)
@@ -105,6 +105,20 @@ func (l *loader) run() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// table reads a node table and returns its extent.
+func (l *loader) table(t *nodeTable, each func(row []any) error) (extent, error) {
+	x, err := extentOf(l.session, t, l.one)
+	if err != nil {
+		return x, err
+	}
+	return x, l.pages(x.pages(l.sizes.nodes), t.columns, t.pageOfNodes(l.one != nil), each)
+}
+
+func (l *loader) text(row []any) error {
+	l.texts[row[colID].(int64)] = row[colKey].(string)
 	return nil
 }
 
@@ -129,7 +143,7 @@ func (l *loader) pages(pages []page, columns []column, query string, each func(r
 
 func (l *loader) node(t *nodeTable, row []any) error {
 	id, no, key := row[colID].(int64), row[colSpace].(int64), row[colKey].(string)
-	c, err := t.decode(key, row[nodeHead:])
+	c, err := t.decode(key, &rowReader{row: row, i: nodeHead, texts: l.texts})
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", t.name, id, err)
 	}
@@ -138,15 +152,9 @@ func (l *loader) node(t *nodeTable, row []any) error {
 }
 
 func (l *loader) edge(row []any) error {
-	e, src, dst, err := decodeEdge(row)
+	e, err := decodeEdge(row, l.keys, l.texts)
 	if err != nil {
-		return fmt.Errorf("edge %d to %d: %w", src, dst, err)
-	}
-	var found, both bool
-	e.Source, found = l.keys[src]
-	e.Target, both = l.keys[dst]
-	if !found || !both {
-		return fmt.Errorf("edge %d to %d: an end is not in the file", src, dst)
+		return fmt.Errorf("edge %d to %d: %w", row[colSrc], row[colDst], err)
 	}
 	return l.emit(graphstore.Change{Edge: &e}, row[colRelSpace].(int64))
 }

@@ -16,7 +16,7 @@ func packed(v string, columns []column) string {
 	for _, c := range columns {
 		value := v + "." + c.name
 		switch c.kind {
-		case integer:
+		case integer, ref:
 			head = append(head, fmt.Sprintf("CAST(%s AS STRING), ' '", value))
 		case text:
 			// size() would count what a reader sees as one character, not bytes.

@@ -10,6 +10,9 @@ import (
 type plan struct {
 	newSpaces  []spaceRow
 	goneSpaces []int64
+	newTexts   []textRow
+	goneTexts  []int64
+	refs       map[int64]int // how many more or fewer columns refer to each text
 	nodes      []*nodeWrites // one per node table
 	edges      []*edgeWrites // one per relationship table
 	index      []nodeChange
@@ -44,7 +47,7 @@ type edgeWrites struct {
 
 // records returns how many records the plan writes.
 func (p *plan) records() int {
-	n := len(p.newSpaces) + len(p.goneSpaces)
+	n := len(p.newSpaces) + len(p.goneSpaces) + len(p.newTexts) + len(p.goneTexts)
 	for _, w := range p.nodes {
 		n += len(w.creates) + len(w.sets) + len(w.deletes)
 	}
@@ -63,6 +66,7 @@ type planner struct {
 	plan    *plan
 
 	spaces map[graphstore.Space]int64 // numbers of the spaces that the changes touch
+	texts  map[spaceText]int64        // texts that the file does not have yet
 	nodes  map[spaceNode]nodeAfter    // nodes that the changes write
 	puts   map[*nodeTable]*rowSet[int64]
 	gone   map[*nodeTable]map[int64]graphstore.Key
@@ -102,8 +106,8 @@ type edgePlan struct {
 
 // newPlan works out what the changes, which are valid, write.
 func newPlan(s *session, x *index, batch batchRule, changes []graphstore.Change) (*plan, error) {
-	p := &planner{session: s, index: x, batch: batch, plan: &plan{next: x.next},
-		spaces: make(map[graphstore.Space]int64), nodes: make(map[spaceNode]nodeAfter),
+	p := &planner{session: s, index: x, batch: batch, plan: &plan{next: x.next, refs: make(map[int64]int)},
+		spaces: make(map[graphstore.Space]int64), texts: make(map[spaceText]int64), nodes: make(map[spaceNode]nodeAfter),
 		puts: make(map[*nodeTable]*rowSet[int64]), gone: make(map[*nodeTable]map[int64]graphstore.Key),
 		edges: make(map[*relTable]*edgePlan)}
 	for _, t := range nodeTables() {
@@ -139,6 +143,7 @@ func (p *planner) run(changes []graphstore.Change) error {
 		}
 	}
 	p.planSpaces()
+	p.planTexts()
 	return nil
 }
 
@@ -149,14 +154,14 @@ func (p *planner) spaceNo(s graphstore.Space) int64 {
 	}
 	no, ok := p.index.space(s)
 	if !ok {
-		no = p.number()
+		no = p.nextNumber()
 		p.plan.newSpaces = append(p.plan.newSpaces, spaceRow{s, no})
 	}
 	p.spaces[s] = no
 	return no
 }
 
-func (p *planner) number() int64 {
+func (p *planner) nextNumber() int64 {
 	n := p.plan.next
 	p.plan.next++
 	return n

@@ -16,12 +16,7 @@ func (p *planner) planEdge(c graphstore.Change) error {
 	t := relTableOf(e.Type)
 	plan := p.edges[t]
 	if c.Op == graphstore.Delete {
-		src, found := p.index.node(c.Space, nodeKey{t.from, e.Source})
-		dst, both := p.index.node(c.Space, nodeKey{t.to, e.Target})
-		if found && both {
-			plan.drops[edgeIDOf(e, src, dst)] = true
-			plan.sources[src] = true
-		}
+		p.planEdgeDelete(plan, c.Space, e)
 		return nil
 	}
 	src, ok := p.after(c.Space, t.from, e.Source)
@@ -32,14 +27,40 @@ func (p *planner) planEdge(c graphstore.Change) error {
 	if !ok {
 		return dangling(e.Key(), "no %s %s", t.to, graphstore.Shorten(e.Target))
 	}
-	row := encodeEdge(e, src.id, dst.id, p.spaceNo(c.Space))
+	id, _ := edgeIDOf(e, src.id, dst.id, func(text string) (int64, bool) { return p.number(c.Space, text), true })
+	row := edgeRow(id, p.spaceNo(c.Space), e.Weight, p.number(c.Space, e.Detail))
 	if src.fresh || dst.fresh {
-		plan.writes.creates = append(plan.writes.creates, row)
+		p.createEdge(plan, row)
 		return nil
 	}
-	plan.puts.add(edgeIDOf(e, src.id, dst.id), row)
+	plan.puts.add(id, row)
 	plan.sources[src.id] = true
 	return nil
+}
+
+func (p *planner) createEdge(plan *edgePlan, row []any) {
+	plan.writes.creates = append(plan.writes.creates, row)
+	p.refer(&plan.writes.table.table, row, +1)
+}
+
+// planEdgeDelete keeps a delete whose ends and asserter the file knows: without one of them it has no such edge.
+func (p *planner) planEdgeDelete(plan *edgePlan, s graphstore.Space, e graphstore.Edge) {
+	t := plan.writes.table
+	src, found := p.index.node(s, nodeKey{t.from, e.Source})
+	dst, both := p.index.node(s, nodeKey{t.to, e.Target})
+	if !found || !both {
+		return
+	}
+	known := func(text string) (int64, bool) {
+		if text == "" {
+			return 0, true
+		}
+		return p.index.text(s, text)
+	}
+	if id, ok := edgeIDOf(e, src, dst, known); ok {
+		plan.drops[id] = true
+		plan.sources[src] = true
+	}
 }
 
 // compareEdges reads the edges of the sources that matter and of the nodes that go.
@@ -56,6 +77,7 @@ func (p *planner) compareEdges(t *relTable) error {
 		}
 		if plan.drops[id] {
 			plan.writes.deletes = append(plan.writes.deletes, id)
+			p.refer(&t.table, row, -1)
 		} else if node, gone := goneFrom[id.src]; gone {
 			return leftOver(node, id)
 		}
@@ -66,6 +88,8 @@ func (p *planner) compareEdges(t *relTable) error {
 		exists[id] = true
 		if put[colWeight] != row[colWeight] || put[colDetail] != row[colDetail] {
 			plan.writes.sets = append(plan.writes.sets, put)
+			p.refer(&t.table, row, -1)
+			p.refer(&t.table, put, +1)
 		}
 		return nil
 	})
@@ -74,7 +98,7 @@ func (p *planner) compareEdges(t *relTable) error {
 	}
 	for _, id := range plan.puts.keys {
 		if !exists[id] {
-			plan.writes.creates = append(plan.writes.creates, plan.puts.rows[id])
+			p.createEdge(plan, plan.puts.rows[id])
 		}
 	}
 	return p.readEdges(t, false, sortedKeys(goneTo), func(row []any) error {
@@ -87,7 +111,7 @@ func (p *planner) compareEdges(t *relTable) error {
 }
 
 func leftOver(node graphstore.Key, id edgeID) error {
-	return dangling(node, "is deleted while a %s edge by %s:%s remains", id.typ, id.by, id.bID)
+	return dangling(node, "is deleted while a %s edge asserted by a %s remains", id.typ, id.by)
 }
 
 func sortedKeys[V any](m map[int64]V) []int64 {

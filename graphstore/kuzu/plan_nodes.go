@@ -1,6 +1,8 @@
 package kuzu
 
 import (
+	"slices"
+
 	"github.com/kithgraph/kith/graphstore"
 )
 
@@ -27,11 +29,13 @@ func (p *planner) planPut(w *nodeWrites, c graphstore.Change) {
 	k := nodeKey{w.table.kind, c.Key().Node}
 	id, exists := p.index.node(c.Space, k)
 	if !exists {
-		id = p.number()
+		id = p.nextNumber()
 		p.plan.index = append(p.plan.index, nodeChange{space: c.Space, key: k, id: id})
 	}
 	p.nodes[spaceNode{c.Space, k}] = nodeAfter{id: id, fresh: !exists}
-	row := append([]any{id, p.spaceNo(c.Space), k.key}, w.table.encode(c)...)
+	no := p.spaceNo(c.Space)
+	row := append([]any{id, no, k.key}, w.table.encode(c, func(text string) int64 { return p.number(c.Space, text) })...)
+	p.refer(&w.table.table, row, +1)
 	if exists {
 		p.puts[w.table].add(id, row)
 	} else {
@@ -51,12 +55,16 @@ func (p *planner) planDelete(w *nodeWrites, c graphstore.Change) {
 	p.plan.index = append(p.plan.index, nodeChange{space: c.Space, key: k, id: id, gone: true})
 }
 
-// compareNodes reads the nodes that exist and keeps the columns in which they differ from their puts.
+// compareNodes reads the nodes that exist, keeps the columns in which they differ from their puts, and counts what they
+// no longer refer to.
 func (p *planner) compareNodes(w *nodeWrites) error {
 	puts := p.puts[w.table]
-	stored, err := p.readNodes(w.table, puts.keys)
+	stored, err := p.readNodes(w.table, slices.Concat(puts.keys, w.deletes))
 	if err != nil {
 		return err
+	}
+	for _, row := range stored {
+		p.refer(&w.table.table, row, -1)
 	}
 	for _, id := range puts.keys {
 		set := nodeSet{id: id, values: params{"id": id}}

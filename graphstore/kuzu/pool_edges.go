@@ -3,6 +3,7 @@ package kuzu
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -24,19 +25,14 @@ func (s *Store) PoolEdges(ctx context.Context, space graphstore.Space, ids []str
 				pool[no] = id
 			}
 		}
+		var rows [][]any
 		for no := range pool {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
 			err := session.query(relatedTable.readEdges(true), params{"id": no}, func(row []any) error {
-				e, src, dst, err := decodeEdge(row)
-				if err != nil {
-					return fmt.Errorf("edge %d to %d: %w", src, dst, err)
-				}
-				target, inside := pool[dst]
-				if inside {
-					e.Source, e.Target = pool[src], target
-					edges = append(edges, e)
+				if _, inside := pool[row[colDst].(int64)]; inside {
+					rows = append(rows, slices.Clone(row))
 				}
 				return nil
 			})
@@ -44,7 +40,36 @@ func (s *Store) PoolEdges(ctx context.Context, space graphstore.Space, ids []str
 				return err
 			}
 		}
+		texts, err := textsOf(session, rows)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			e, err := decodeEdge(row, pool, texts)
+			if err != nil {
+				return fmt.Errorf("edge %d to %d: %w", row[colSrc], row[colDst], err)
+			}
+			edges = append(edges, e)
+		}
 		return nil
 	})
 	return edges, err
+}
+
+// textsOf reads the texts that the rows of edges refer to.
+func textsOf(s *session, rows [][]any) (map[int64]string, error) {
+	texts := make(map[int64]string)
+	for _, row := range rows {
+		relatedTable.eachRef(row, func(id int64) { texts[id] = "" })
+	}
+	for id := range texts {
+		err := s.query(textTable.readNode(), params{"id": id}, func(row []any) (err error) {
+			texts[id], err = cell[string](row, colKey)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
 }

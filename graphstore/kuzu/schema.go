@@ -16,7 +16,7 @@ func schemaSteps() [][]string {
 	first := []string{
 		"CREATE NODE TABLE IF NOT EXISTS Space(no INT64 PRIMARY KEY, user_id STRING)",
 	}
-	for _, t := range nodeTables() {
+	for _, t := range append(nodeTables(), textTable) {
 		first = append(first, t.create())
 	}
 	for _, t := range relTables() {

@@ -94,7 +94,7 @@ func (t *relTable) createEdges() string {
 // the cost.
 func (t *relTable) edgeMatch() string {
 	a, b := t.ends()
-	return fmt.Sprintf("MATCH %s-[e:%s]->%s WHERE e.type = $type AND e.asserter_kind = $asserter_kind AND e.asserter_id = $asserter_id",
+	return fmt.Sprintf("MATCH %s-[e:%s]->%s WHERE e.type = $type AND e.asserter_kind = $asserter_kind AND e.asserter = $asserter",
 		a, t.name, b)
 }
 
@@ -144,6 +144,11 @@ func (t *relTable) pageOfEdges(oneSpace bool) string {
 
 func (t *relTable) countEdges() string {
 	return fmt.Sprintf("MATCH ()-[e:%s]->() RETURN count(*)", t.name)
+}
+
+// countRefs returns each text that a column refers to and how often.
+func (t *relTable) countRefs(c column) string {
+	return fmt.Sprintf("MATCH ()-[e:%s]->() WHERE e.%s > 0 RETURN e.%s, count(*)", t.name, c.name, c.name)
 }
 
 func inPage(v string, oneSpace bool) string {

@@ -7,49 +7,61 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// memoryTable keeps facts. Layer, state by name and version are there for people who query the file; the version is
-// derived from the registers. Times are [graphstore.Instant] codes: 0 absent, negative as microseconds since 1970, else
-// those plus one.
+// memoryTable keeps facts. Layer and version are there for people who query the file. Times are [graphstore.Instant] codes:
+// 0 absent, negative as microseconds since 1970, else those plus one. The stamps of single fields, which few facts have,
+// are one JSON text.
 var memoryTable = withFacts(newNodeTable("Memory", graphstore.KindFact,
-	column{"layer", text}, column{"state", text}, column{"version", integer}, column{"registers", text},
-	column{"agent_id", text}, column{"source_id", text}, column{"episode_id", text}, column{"batch_id", text},
+	column{"layer", text}, column{"state", text}, column{"version", integer},
+	column{"state_version", integer}, column{"state_rank", integer}, column{"state_event", ref},
+	column{"base_version", integer}, column{"base_rank", integer}, column{"base_event", ref}, column{"field_stamps", ref},
+	column{"agent_id", ref}, column{"source_id", ref}, column{"episode_id", ref}, column{"batch_id", ref},
 	column{"batch_seq", integer}, column{"memory_at", integer}, column{"valid_from", integer}, column{"valid_to", integer},
-	column{"recorded_at", integer}, column{"superseded_by", text}, column{"superseded_at", integer}))
+	column{"recorded_at", integer}, column{"superseded_by", ref}, column{"superseded_at", integer}))
 
 func withFacts(t nodeTable) *nodeTable {
-	t.encode = func(c graphstore.Change) []any { return encodeFact(*c.Fact) }
-	t.decode = func(key string, v []any) (graphstore.Change, error) {
-		f, err := decodeFact(key, v)
+	t.encode = func(c graphstore.Change, number func(string) int64) []any { return encodeFact(*c.Fact, number) }
+	t.decode = func(key string, r *rowReader) (graphstore.Change, error) {
+		f, err := decodeFact(key, r)
 		return graphstore.Change{Fact: &f}, err
 	}
 	return &t
 }
 
-func encodeFact(f graphstore.Fact) []any {
-	registers, err := f.Registers.MarshalText()
-	if err != nil {
-		// Numbers and text that was checked: there is nothing in registers that JSON cannot hold.
-		panic(fmt.Sprintf("registers of fact %s: %v", graphstore.Shorten(f.ID), err))
-	}
+func encodeFact(f graphstore.Fact, number func(string) int64) []any {
+	state, base := f.Registers.State, f.Registers.Base
 	return []any{
-		graphstore.LayerFact, f.State.String(), f.Version(), string(registers),
-		f.AgentID, f.SourceID, f.EpisodeID, f.BatchID,
+		graphstore.LayerFact, f.State.String(), f.Version(),
+		state.Version, int64(state.Rank), number(state.EventID),
+		base.Version, int64(base.Rank), number(base.EventID), number(fieldStamps(f.Registers)),
+		number(f.AgentID), number(f.SourceID), number(f.EpisodeID), number(f.BatchID),
 		int64(f.BatchSeq), int64(f.MemoryAt), int64(f.ValidFrom), int64(f.ValidTo),
-		int64(f.RecordedAt), f.SupersededBy, int64(f.SupersededAt),
+		int64(f.RecordedAt), number(f.SupersededBy), int64(f.SupersededAt),
 	}
 }
 
-func decodeFact(key string, v []any) (graphstore.Fact, error) {
-	r := &rowReader{row: v}
+// fieldStamps returns the registers' exceptions as text, none as the empty one.
+func fieldStamps(r graphstore.Registers) string {
+	if len(r.Fields) == 0 {
+		return ""
+	}
+	text, err := graphstore.Registers{Fields: r.Fields}.MarshalText()
+	if err != nil {
+		// Numbers and text that was checked: there is nothing in registers that JSON cannot hold.
+		panic(fmt.Sprintf("registers: %v", err))
+	}
+	return string(text)
+}
+
+func decodeFact(key string, r *rowReader) (graphstore.Fact, error) {
 	layer, state := next[string](r), next[string](r)
 	_ = next[int64](r) // the version is in the registers
-	registers := next[string](r)
-	f := graphstore.Fact{ID: key, AgentID: next[string](r), SourceID: next[string](r), EpisodeID: next[string](r),
-		BatchID: next[string](r)}
+	f := graphstore.Fact{ID: key}
+	f.Registers.State, f.Registers.Base = r.stamp(), r.stamp()
+	fields := r.text()
+	f.AgentID, f.SourceID, f.EpisodeID, f.BatchID = r.text(), r.text(), r.text(), r.text()
 	seq := next[int64](r)
-	f.MemoryAt, f.ValidFrom = graphstore.Instant(next[int64](r)), graphstore.Instant(next[int64](r))
-	f.ValidTo, f.RecordedAt = graphstore.Instant(next[int64](r)), graphstore.Instant(next[int64](r))
-	f.SupersededBy, f.SupersededAt = next[string](r), graphstore.Instant(next[int64](r))
+	f.MemoryAt, f.ValidFrom, f.ValidTo, f.RecordedAt = r.instant(), r.instant(), r.instant(), r.instant()
+	f.SupersededBy, f.SupersededAt = r.text(), r.instant()
 	if r.err != nil {
 		return f, r.err
 	}
@@ -60,8 +72,23 @@ func decodeFact(key string, v []any) (graphstore.Fact, error) {
 		return f, fmt.Errorf("batch_seq %d: out of range", seq)
 	}
 	f.BatchSeq = int32(seq)
-	if err := f.State.UnmarshalText([]byte(state)); err != nil {
-		return f, err
+	if fields != "" {
+		var exceptions graphstore.Registers
+		if err := exceptions.UnmarshalText([]byte(fields)); err != nil {
+			return f, err
+		}
+		f.Registers.Fields = exceptions.Fields
 	}
-	return f, f.Registers.UnmarshalText([]byte(registers))
+	return f, f.State.UnmarshalText([]byte(state))
+}
+
+// stamp takes version, rank and event.
+func (r *rowReader) stamp() graphstore.Stamp {
+	s := graphstore.Stamp{Version: next[int64](r)}
+	rank := next[int64](r)
+	if r.err == nil && (rank < 0 || rank > math.MaxUint8) {
+		r.err = fmt.Errorf("rank %d: out of range", rank)
+	}
+	s.Rank, s.EventID = graphstore.Rank(rank), r.text()
+	return s
 }

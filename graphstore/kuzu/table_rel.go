@@ -10,7 +10,7 @@ import (
 // does not touch the end node; the space too, for people who query the file.
 func relColumns() []column {
 	return []column{{"src", integer}, {"dst", integer}, {"space", integer}, {"type", text}, {"asserter_kind", text},
-		{"asserter_id", text}, {"weight", real}, {"detail", text}}
+		{"asserter", ref}, {"weight", real}, {"detail", ref}}
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	colRelSpace
 	colType
 	colAsserterKind
-	colAsserterID
+	colAsserter
 	colWeight
 	colDetail
 )
@@ -31,54 +31,86 @@ var (
 	taggedTable   = &relTable{table{"TAGGED_WITH", relColumns()}, graphstore.KindFact, graphstore.KindTopic}
 )
 
+// An asserter that is an end of its edge, as most facts that assert are, needs no text.
+const (
+	assertedBySource = -1
+	assertedByTarget = -2
+)
+
 // edgeID is an edge's identity in the file.
 type edgeID struct {
-	src, dst     int64
-	typ, by, bID string
+	src, dst int64
+	typ, by  string
+	asserter int64 // the number of its text, or one of the constants
 }
 
-func edgeIDOf(e graphstore.Edge, src, dst int64) edgeID {
-	return edgeID{src, dst, e.Type.String(), e.Asserter.Kind.String(), e.Asserter.ID}
+// identity are the columns of an edge's identity; edgeID.row is in their order.
+func identity() []column {
+	all := relColumns()
+	return []column{all[colSrc], all[colDst], all[colType], all[colAsserterKind], all[colAsserter]}
 }
+
+func (id edgeID) row() []any { return []any{id.src, id.dst, id.typ, id.by, id.asserter} }
 
 func edgeIDOfRow(row []any) (edgeID, error) {
 	r := &rowReader{row: row}
 	id := edgeID{src: next[int64](r), dst: next[int64](r)}
 	_ = next[int64](r) // space
-	id.typ, id.by, id.bID = next[string](r), next[string](r), next[string](r)
+	id.typ, id.by, id.asserter = next[string](r), next[string](r), next[int64](r)
 	return id, r.err
 }
 
-// identity are the columns of an edge's identity; row is in their order.
-func identity() []column {
-	all := relColumns()
-	return []column{all[colSrc], all[colDst], all[colType], all[colAsserterKind], all[colAsserterID]}
+// edgeIDOf returns the identity of an edge between these nodes. number returns the number of the asserter's text, or false
+// if the file has no such text, and so no such edge.
+func edgeIDOf(e graphstore.Edge, src, dst int64, number func(string) (int64, bool)) (id edgeID, ok bool) {
+	id = edgeID{src: src, dst: dst, typ: e.Type.String(), by: e.Asserter.Kind.String()}
+	switch e.Asserter.ID {
+	case e.Source:
+		id.asserter = assertedBySource
+	case e.Target:
+		id.asserter = assertedByTarget
+	default:
+		id.asserter, ok = number(e.Asserter.ID)
+		return id, ok
+	}
+	return id, true
 }
 
-func (id edgeID) row() []any { return []any{id.src, id.dst, id.typ, id.by, id.bID} }
-
-// encodeEdge returns the row of an edge.
-func encodeEdge(e graphstore.Edge, src, dst, space int64) []any {
-	id := edgeIDOf(e, src, dst)
-	return []any{src, dst, space, id.typ, id.by, id.bID, e.Weight, e.Detail}
+// edgeRow returns the row of an edge.
+func edgeRow(id edgeID, space int64, weight float64, detail int64) []any {
+	return []any{id.src, id.dst, space, id.typ, id.by, id.asserter, weight, detail}
 }
 
-// decodeEdge returns the edge of a row without its ends, and the numbers of these.
-func decodeEdge(row []any) (e graphstore.Edge, src, dst int64, err error) {
+// decodeEdge returns the edge of a row; keys are those of the nodes by their numbers.
+func decodeEdge(row []any, keys, texts map[int64]string) (e graphstore.Edge, err error) {
 	id, err := edgeIDOfRow(row)
 	if err != nil {
-		return e, 0, 0, err
+		return e, err
 	}
-	r := &rowReader{row: row, i: colWeight}
-	e.Weight, e.Detail, e.Asserter.ID = next[float64](r), next[string](r), id.bID
+	var found, both bool
+	e.Source, found = keys[id.src]
+	e.Target, both = keys[id.dst]
+	if !found || !both {
+		return e, fmt.Errorf("an end is not in the file")
+	}
+	r := &rowReader{row: row, i: colAsserter, texts: texts}
+	switch id.asserter {
+	case assertedBySource:
+		e.Asserter.ID, r.i = e.Source, colWeight
+	case assertedByTarget:
+		e.Asserter.ID, r.i = e.Target, colWeight
+	default:
+		e.Asserter.ID = r.text()
+	}
+	e.Weight, e.Detail = next[float64](r), r.text()
 	if r.err != nil {
-		return e, 0, 0, r.err
+		return e, r.err
 	}
 	if err := e.Type.UnmarshalText([]byte(id.typ)); err != nil {
-		return e, 0, 0, err
+		return e, err
 	}
 	e.Asserter.Kind, err = parseAsserterKind(id.by)
-	return e, id.src, id.dst, err
+	return e, err
 }
 
 func parseAsserterKind(name string) (graphstore.AsserterKind, error) {

@@ -42,10 +42,10 @@ func TestUnpack(t *testing.T) {
 		var head, texts strings.Builder
 		packedRow = append(packedRow, "")
 		for range rapid.IntRange(1, 12).Draw(t, "columns") {
-			c := column{"c", columnKind(rapid.IntRange(0, 2).Draw(t, "kind"))}
+			c := column{"c", columnKind(rapid.IntRange(0, 3).Draw(t, "kind"))}
 			columns = append(columns, c)
 			switch c.kind {
-			case integer:
+			case integer, ref:
 				n := rapid.Int64().Draw(t, "number")
 				want = append(want, n)
 				head.WriteString(strconv.FormatInt(n, 10) + " ")

@@ -3,6 +3,8 @@ package kuzu
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
 // writeSession writes plans. Each write asks the test hook first.
@@ -38,7 +40,7 @@ func (w writeSession) write(p *plan) error {
 
 func (w writeSession) writeNodes(p *plan) error {
 	for _, n := range p.nodes {
-		if err := w.deleteNodes(n); err != nil {
+		if err := w.deleteNodes(n.table, n.deletes, w.index.count(n.table.kind)); err != nil {
 			return err
 		}
 	}
@@ -52,8 +54,11 @@ func (w writeSession) writeNodes(p *plan) error {
 			return err
 		}
 	}
+	if err := w.writeTexts(p); err != nil {
+		return err
+	}
 	for _, n := range p.nodes {
-		if err := w.createNodes(n); err != nil {
+		if err := w.createRows(n.table, n.creates); err != nil {
 			return err
 		}
 		for _, set := range n.sets {
@@ -77,28 +82,47 @@ func (w writeSession) deleteEdges(e *edgeWrites) error {
 	return w.each(e.table.deleteEdge(), identity(), rows)
 }
 
-func (w writeSession) deleteNodes(n *nodeWrites) error {
-	if !w.batch.pays(len(n.deletes), w.index.count(n.table.kind)) {
-		for _, id := range n.deletes {
-			if err := w.one(n.table.deleteNode(), params{"id": id}); err != nil {
+func (w writeSession) writeTexts(p *plan) error {
+	if err := w.deleteNodes(textTable, p.goneTexts, len(w.index.texts)); err != nil {
+		return err
+	}
+	spaces := make(map[graphstore.Space]int64)
+	for _, s := range p.newSpaces {
+		spaces[s.space] = s.no
+	}
+	rows := make([][]any, len(p.newTexts))
+	for i, t := range p.newTexts {
+		no, fresh := spaces[t.space]
+		if !fresh {
+			no, _ = w.index.space(t.space)
+		}
+		rows[i] = []any{t.id, no, t.text}
+	}
+	return w.createRows(textTable, rows)
+}
+
+func (w writeSession) deleteNodes(t *nodeTable, ids []int64, scanned int) error {
+	if !w.batch.pays(len(ids), scanned) {
+		for _, id := range ids {
+			if err := w.one(t.deleteNode(), params{"id": id}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	for ids := range slices.Chunk(n.deletes, deletesPerBatch) {
-		if err := w.expect(int64(len(ids)), n.table.deleteNodes(), params{"ids": anyList(ids)}); err != nil {
+	for ids := range slices.Chunk(ids, deletesPerBatch) {
+		if err := w.expect(int64(len(ids)), t.deleteNodes(), params{"ids": anyList(ids)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w writeSession) createNodes(n *nodeWrites) error {
-	if w.batch.pays(len(n.creates), 0) {
-		return w.many(n.table.createNodes(), n.table.columns, n.creates, rowsPerBatch)
+func (w writeSession) createRows(t *nodeTable, rows [][]any) error {
+	if w.batch.pays(len(rows), 0) {
+		return w.many(t.createNodes(), t.columns, rows, rowsPerBatch)
 	}
-	return w.each(n.table.createNode(), n.table.columns, n.creates)
+	return w.each(t.createNode(), t.columns, rows)
 }
 
 func (w writeSession) createEdges(e *edgeWrites) error {

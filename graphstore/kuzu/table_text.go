@@ -1,0 +1,59 @@
+package kuzu
+
+import "github.com/kithgraph/kith/graphstore"
+
+// textTable keeps the texts that other tables refer to, each once per space. A text comes and goes with its references and
+// is never changed. It stands beside the tables of nodes because it is no record of the graph.
+var textTable = &nodeTable{table: table{"Text", []column{{"id", integer}, {"space", integer}, {"text", text}}}}
+
+// textRow is a text that a transaction adds.
+type textRow struct {
+	id    int64
+	space graphstore.Space
+	text  string
+}
+
+// textRef is a text in the index, with the number of columns that refer to it.
+type textRef struct {
+	textRow
+	refs int
+}
+
+// spaceText names a text in its space.
+type spaceText struct {
+	space graphstore.Space
+	text  string
+}
+
+// number returns the number of a text that a record of the space is to refer to, a new one if the file does not have the
+// text yet.
+func (p *planner) number(s graphstore.Space, text string) int64 {
+	if text == "" {
+		return 0
+	}
+	if id, ok := p.index.text(s, text); ok {
+		return id
+	}
+	k := spaceText{s, text}
+	if id, ok := p.texts[k]; ok {
+		return id
+	}
+	id := p.nextNumber()
+	p.texts[k] = id
+	p.plan.newTexts = append(p.plan.newTexts, textRow{id, s, text})
+	return id
+}
+
+// refer counts what a row refers to: +1 for a row that comes, -1 for one that goes.
+func (p *planner) refer(t *table, row []any, by int) {
+	t.eachRef(row, func(id int64) { p.plan.refs[id] += by })
+}
+
+// planTexts finds the texts that lose their last reference.
+func (p *planner) planTexts() {
+	for _, id := range sortedKeys(p.plan.refs) {
+		if refs, stored := p.index.refs(id); stored && refs+p.plan.refs[id] == 0 {
+			p.plan.goneTexts = append(p.plan.goneTexts, id)
+		}
+	}
+}
