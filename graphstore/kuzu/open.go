@@ -58,7 +58,11 @@ func (s *Store) start() error {
 	if err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
-	if changed || recovering {
+	var identified bool
+	if s.id, identified, err = ensureIdentity(s.engine.writer); err != nil {
+		return fmt.Errorf("identity: %w", err)
+	}
+	if changed || identified || recovering {
 		// What was replayed is in the same state as after commits; from here on it counts as checkpointed.
 		if err := s.checkpointLocked(); err != nil {
 			return fmt.Errorf("checkpoint after start: %w", err)
