@@ -22,7 +22,7 @@ func (f *Feed) deadEvent(d *delivery, reason Reason, cause error) DeadLetter {
 	return DeadLetter{
 		Reason: reason, FirstError: f.firstError(d, last), LastError: last,
 		Stream: EventStream, Sequence: d.seq, Deliveries: d.count, Subject: d.msg.Subject(), Received: d.received,
-		EventID: d.event.ID, FactIndex: -1, Header: originalHeaders(d.msg.Headers()), Payload: d.msg.Data(),
+		EventID: d.id, FactIndex: -1, Header: originalHeaders(d.msg.Headers()), Payload: d.msg.Data(),
 	}
 }
 
@@ -49,7 +49,7 @@ func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
 		}
 	}
 	f.counters.deadFacts.Add(uint64(len(d.rejected)))
-	f.log.Warn("bad facts dead-lettered, the others applied", "event", d.event.ID, "sequence", d.seq, "facts", len(d.rejected),
+	f.log.Warn("bad facts dead-lettered, the others applied", "event", d.id, "sequence", d.seq, "facts", len(d.rejected),
 		"first", d.rejected[0].Err)
 	return nil
 }
@@ -60,7 +60,7 @@ func (f *Feed) buryEvent(ctx context.Context, d *delivery, reason Reason, cause 
 	if err := f.bury(ctx, subject, f.deadEvent(d, reason, cause)); err != nil {
 		return err
 	}
-	f.log.Warn("event dead-lettered", "reason", reason, "event", d.event.ID, "sequence", d.seq, "err", cause)
+	f.log.Warn("event dead-lettered", "reason", reason, "event", d.id, "sequence", d.seq, "err", cause)
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -25,37 +26,38 @@ func TestBadEventsAreDeadLettered(t *testing.T) {
 	for name, c := range map[string]struct {
 		subject, payload string
 		wantSubject      string
+		wantID           string
 		wantError        []string
 	}{
 		"not JSON at all": {
-			"memory.events.x", "\x00\xff{", "memory.dead.unknown.unknown", []string{"$"},
+			"memory.events.x", "\x00\xff{", "memory.dead.unknown.unknown", "", []string{"$"},
 		},
 		"an empty message": {
-			"memory.events." + tokenA + ".facts.written.v1", "", "memory.dead." + tokenA + ".facts.written.v1", []string{"$"},
+			"memory.events." + tokenA + ".facts.written.v1", "", "memory.dead." + tokenA + ".facts.written.v1", "", []string{"$"},
 		},
 		"an unknown type": {
 			"memory.events.x", strings.Replace(good, "memory.facts.written.v1", "memory.weather.v1", 1),
-			"memory.dead." + tokenA + ".unknown", []string{"memory.weather.v1", "unknown event type"},
+			"memory.dead." + tokenA + ".unknown", "ok", []string{"memory.weather.v1", "unknown event type"},
 		},
 		"a higher major version": {
 			"memory.events.x", strings.Replace(good, "written.v1", "written.v2", 1),
-			"memory.dead." + tokenA + ".unknown", []string{"memory.facts.written.v2", "higher major version"},
+			"memory.dead." + tokenA + ".unknown", "ok", []string{"memory.facts.written.v2", "higher major version"},
 		},
 		"a naive time": {
 			"memory.events.x", strings.Replace(good, "12:00:00Z", "12:00:00", 1),
-			"memory.dead." + tokenA + ".facts.written.v1", []string{"time", "2026-11-30T12:00:00", "zone"},
+			"memory.dead." + tokenA + ".facts.written.v1", "ok", []string{"time", "2026-11-30T12:00:00", "zone"},
 		},
 		"no user": {
 			"memory.events.x", strings.Replace(good, `"user_id":"ada"`, `"user_id":""`, 1),
-			"memory.dead.unknown.facts.written.v1", []string{"data.user_id", "empty"},
+			"memory.dead.unknown.facts.written.v1", "ok", []string{"data.user_id", "empty"},
 		},
 		"a subject that names another user": {
 			projector.Subject("bob", projector.TypeFactsWritten), good,
-			"memory.dead." + tokenA + ".facts.written.v1", []string{"data.user_id", `"ada"`, `"bob"`},
+			"memory.dead." + tokenA + ".facts.written.v1", "ok", []string{"data.user_id", `"ada"`, `"bob"`},
 		},
 		"a user that is a number, cut off": {
 			"memory.events.x", strings.Replace(strings.Replace(good, `"ada"`, "17", 1), "12:00:00Z", "never", 1),
-			"memory.dead.64rg.facts.written.v1", []string{"time"}, // "17" is 31 37: 00110 00100 11011 1(0000), 6 4 r g
+			"memory.dead.64rg.facts.written.v1", "ok", []string{"time"}, // "17" is 31 37: 00110 00100 11011 1(0000), 6 4 r g
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,8 +85,8 @@ func TestBadEventsAreDeadLettered(t *testing.T) {
 			}
 			letter := deadLetters(t, js)[0]
 			if letter.Reason != ReasonBadEvent || letter.Stream != EventStream || letter.Sequence != seq || letter.Deliveries != 1 ||
-				letter.Subject != c.subject || letter.FactIndex != -1 || letter.Received.IsZero() {
-				t.Errorf("dead letter %+v", letter)
+				letter.Subject != c.subject || letter.FactIndex != -1 || letter.Received.IsZero() || letter.EventID != c.wantID {
+				t.Errorf("dead letter %+v, want the event's id %q", letter, c.wantID)
 			}
 			if diff := cmp.Diff(nats.Header{"X-Trace": {"a", "b"}, "traceparent": {"00-1-2-01"}}, letter.Header); diff != "" {
 				t.Errorf("headers of the original (-want +got):\n%s", diff)
@@ -178,7 +180,10 @@ func TestDeadLettersWaitForTheirStream(t *testing.T) {
 	}
 	// Another stream holds the subjects, so that the feed cannot make its own.
 	blocker := jetstream.StreamConfig{Name: "BLOCKER", Subjects: []string{"memory.dead.>"}}
-	f := newFeed(t, js, g, fastConfig())
+	log := &lines{}
+	cfg := fastConfig()
+	cfg.Logger = slog.New(log)
+	f := newFeed(t, js, g, cfg)
 	r := run(t, f)
 	r.attached(t) // made the dead-letter stream again
 	if err := js.DeleteStream(ctx, DeadStream); err != nil {
@@ -189,9 +194,13 @@ func TestDeadLettersWaitForTheirStream(t *testing.T) {
 	}
 	publishRaw(t, js, "memory.events.x", []byte("bad"), nil)
 	publish(t, js, numbered(userA, 1)...)
-	eventually(t, "the bad event goes back", func() bool { return f.Status().Returned >= 2 })
-	if s := f.Status(); s.Dead != 0 || s.LastError == nil {
-		t.Errorf("status %+v: want nothing dead and an error while dead letters cannot be stored", s)
+	eventually(t, "the bad event goes back many times, the good one is applied", func() bool { s := f.Status(); return s.Returned >= 5 && s.Applied == 1 })
+	s := f.Status()
+	if s.Dead != 0 || s.LastError == nil || s.Failures == 0 || s.Undelivered != 1 {
+		t.Errorf("status %+v: want one undelivered and a failure while dead letters cannot be stored", s)
+	}
+	if again := f.Status(); !again.LastSuccess.Equal(s.LastSuccess) {
+		t.Errorf("success at %s while a dead letter waits", again.LastSuccess)
 	}
 	if err := js.DeleteStream(ctx, "BLOCKER"); err != nil {
 		t.Fatal(err)
@@ -201,6 +210,15 @@ func TestDeadLettersWaitForTheirStream(t *testing.T) {
 	letters := deadLetters(t, js)
 	if len(letters) != 1 || letters[0].Deliveries < 3 || string(letters[0].Payload) != "bad" {
 		t.Fatalf("dead letters %+v, want the bad event after 3 or more deliveries", letters)
+	}
+	eventually(t, "the trouble is over", func() bool {
+		now := f.Status()
+		return now.Undelivered == 0 && now.Failures == 0 && now.LastSuccess.After(s.LastSuccess)
+	})
+	for _, want := range []string{"ERROR dead letter cannot be stored", "INFO dead letters are stored again"} {
+		if n := log.count(want); n != 1 {
+			t.Errorf("%q is logged %d times in one episode, want once", want, n)
+		}
 	}
 }
 
@@ -309,6 +327,27 @@ func TestHostileMembersOfADeadEvent(t *testing.T) {
 	want := `{"specversion":"1.0","id":"e","type":"memory.facts.written.v1","data":{"user_id":"ada","facts":[` + fact + `]}}`
 	if string(single) != want {
 		t.Errorf("event of the one fact %s, want %s", single, want)
+	}
+}
+
+func TestLooseIDIsAValidOneOrNone(t *testing.T) {
+	for payload, want := range map[string]string{
+		`{"id":"e-1","type":7}`:        "e-1",
+		`{"id":17}`:                    "17",
+		`{"ID":"e-1"}`:                 "",
+		`{"id":""}`:                    "",
+		`{"id":{"a":1}}`:               "",
+		`{"id":1.5}`:                   "",
+		`{"id":"a\r\nNats-Msg-Id: x"}`: "",
+		"{\"id\":\"a\xff\"}":           "",
+		`{"id":"` + strings.Repeat("x", 513) + `"}`: "", // one more than an id may have
+		`{"id":"` + strings.Repeat("x", 512) + `"}`: strings.Repeat("x", 512),
+		`["id"]`:         "",
+		`{"id":"cut off`: "",
+	} {
+		if got := readLoosely([]byte(payload)).id(); got != want {
+			t.Errorf("id of %.40q is %q, want %q", payload, got, want)
+		}
 	}
 }
 

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
+	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/projector"
 )
 
@@ -23,6 +25,9 @@ const (
 	DefaultPublishTimeout = 5 * time.Second
 	DefaultStatusInterval = 5 * time.Second
 
+	// MaxGraphIDBytes bounds Config.GraphID.
+	MaxGraphIDBytes = 128
+
 	// ackPendingBatches is MaxAckPending in batches: one is worked on, the others may be waiting for their retry.
 	ackPendingBatches = 4
 )
@@ -32,6 +37,12 @@ type Config struct {
 	// Streams says how the streams are created and what is asked of existing ones. Its MaxEventBytes defaults to that of
 	// Limits.
 	Streams StreamsConfig
+
+	// GraphID is the id of the graph, made together with it and never used for another one: printable ASCII without
+	// spaces, at most [MaxGraphIDBytes] bytes. The consumer keeps it, and one that fed another graph is not continued (see [ForeignConsumerError]).
+	// Defaults to "", which checks nothing: then a new graph, or a second service, silently lacks what the consumer has
+	// delivered to the other one.
+	GraphID string
 
 	// Limits bounds the events that are accepted; larger ones are dead letters.
 	Limits projector.Limits
@@ -105,6 +116,9 @@ const maxBatch = 10_000
 func (c Config) validate() error {
 	errs := []error{c.Streams.validate(), c.Limits.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if len(c.GraphID) > MaxGraphIDBytes || strings.ContainsFunc(c.GraphID, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		bad("graph id %s: want printable ASCII without spaces, at most %d bytes", graphstore.Shorten(c.GraphID), MaxGraphIDBytes)
+	}
 	if c.BatchSize < 1 || c.BatchSize > maxBatch {
 		bad("batch size %d: want 1 to %d", c.BatchSize, maxBatch)
 	}

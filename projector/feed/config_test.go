@@ -42,6 +42,8 @@ func TestConfigNamesAllViolations(t *testing.T) {
 		"too large a batch":             {Config{BatchSize: 10_001}, []string{"batch size 10001: want 1 to 10000"}},
 		"too little in flight":          {Config{BatchSize: 100, MaxAckPending: 199}, []string{"max ack pending 199: want at least twice batch size 100"}},
 		"a batch that outlives its ack": {Config{BatchWait: 2 * time.Second, AckWait: 3 * time.Second}, []string{"batch wait 2s: want 1ms to half of ack wait 3s"}},
+		"a graph id with a space":       {Config{GraphID: "my graph"}, []string{`graph id "my graph": want printable ASCII without spaces`}},
+		"a graph id that is too long":   {Config{GraphID: strings.Repeat("x", 129)}, []string{"(129 bytes): want printable ASCII without spaces, at most 128 bytes"}},
 		"retries in reverse":            {Config{RetryMin: time.Minute, RetryMax: time.Second}, []string{"retry min 1m0s, retry max 1s"}},
 	} {
 		_, err := New(js, newProjector(t), newGraph(t), c.cfg)

@@ -17,18 +17,22 @@ var errLost = errors.New("connection to NATS lost")
 // of the graph into lost events, so the feed itself decides what is given up (dead letters) and when. There is no BackOff:
 // it would replace AckWait, and delays are stated with each return anyway.
 func (f *Feed) consumerConfig() jetstream.ConsumerConfig {
-	return jetstream.ConsumerConfig{
+	cfg := jetstream.ConsumerConfig{
 		Durable: Durable, Description: "projects memory events into kith's graph",
 		FilterSubject: EventSubjects,
 		AckPolicy:     jetstream.AckExplicitPolicy, DeliverPolicy: jetstream.DeliverAllPolicy,
 		AckWait: f.cfg.AckWait, MaxDeliver: -1, MaxAckPending: f.cfg.MaxAckPending,
 	}
+	if f.cfg.GraphID != "" {
+		cfg.Metadata = map[string]string{graphKey: f.cfg.GraphID}
+	}
+	return cfg
 }
 
 // attached returns the consumer, taking it up first if it is not known to be there: after the start, after any trouble
-// with it and after a lost connection.
+// with it, after a lost connection, and after a silence in which another service could have taken it for unused.
 func (f *Feed) attached(ctx context.Context) (jetstream.Consumer, error) {
-	if f.loop.consumer != nil && f.js.Conn().IsConnected() {
+	if f.loop.consumer != nil && f.js.Conn().IsConnected() && time.Since(f.loop.seen) < f.quiet()/2 {
 		return f.loop.consumer, nil
 	}
 	f.loop.consumer = nil
@@ -42,7 +46,11 @@ func (f *Feed) attached(ctx context.Context) (jetstream.Consumer, error) {
 	if err != nil {
 		return nil, errors.Join(err, context.Cause(asking))
 	}
-	f.loop.consumer = consumer
+	f.loop.consumer, f.loop.seen = consumer, time.Now()
+	select {
+	case <-f.kick: // about the consumer before
+	default:
+	}
 	f.health.attach(true)
 	return consumer, nil
 }
@@ -100,7 +108,8 @@ func (f *Feed) waitingForServer() {
 }
 
 // attach makes sure of the streams and of the consumer. One that somebody deleted is made anew and delivers all that the
-// stream retains: the graph already knows most of it, which costs time and changes nothing.
+// stream retains: the graph already knows most of it, which costs time and changes nothing. So does one that fed another
+// graph.
 func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	if err := f.ensureStreams(ctx); err != nil {
 		return nil, err
@@ -109,16 +118,20 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("take up stream %s: %w", EventStream, err)
 	}
-	consumer, err := f.ensureConsumer(ctx, stream)
+	consumer, reason, err := f.ensureConsumer(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("take up consumer %s: %w", Durable, err)
 	}
 	info := consumer.CachedInfo()
-	if !f.loop.created.IsZero() && !info.Created.Equal(f.loop.created) {
-		f.rebuilt("the consumer was deleted")
-		clear(f.loop.suspects)
+	if reason == "" && !f.loop.created.IsZero() && !info.Created.Equal(f.loop.created) {
+		reason = "the consumer was deleted"
 	}
-	f.loop.created = info.Created
+	if reason != "" {
+		f.rebuilt(reason)
+		clear(f.loop.suspects)
+		clear(f.loop.undelivered)
+	}
+	f.loop.created, f.loop.refused = info.Created, nil
 	for seq := range f.loop.suspects { // gone from the stream while they waited
 		if seq <= info.AckFloor.Stream {
 			delete(f.loop.suspects, seq)
@@ -145,22 +158,31 @@ func (f *Feed) ensureStreams(ctx context.Context) error {
 	return nil
 }
 
-// ensureConsumer leaves a consumer that is as it should be alone: an update would also end a pause by its operator.
-func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (jetstream.Consumer, error) {
+// ensureConsumer leaves a consumer that is as it should be alone: an update would also end a pause by its operator. It
+// returns the reason if it made one again that had been used.
+func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (consumer jetstream.Consumer, reason string, err error) {
 	want := f.consumerConfig()
-	consumer, err := stream.Consumer(ctx, Durable)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return stream.CreateConsumer(ctx, want)
+	consumer, err = stream.Consumer(ctx, Durable)
+	switch {
+	case errors.Is(err, jetstream.ErrConsumerNotFound):
+		consumer, err = f.createConsumer(ctx, stream, want)
+	case err != nil:
+	case !f.bound(consumer.CachedInfo()):
+		return f.rebind(ctx, stream, consumer.CachedInfo())
+	default:
+		consumer, err = f.adjustConsumer(ctx, stream, consumer, want)
 	}
-	if err != nil {
-		return nil, err
-	}
+	return consumer, "", err
+}
+
+// adjustConsumer gives an existing consumer the settings it should have, where they differ.
+func (f *Feed) adjustConsumer(ctx context.Context, stream jetstream.Stream, consumer jetstream.Consumer, want jetstream.ConsumerConfig) (jetstream.Consumer, error) {
 	got := consumer.CachedInfo().Config
 	if got.AckPolicy == want.AckPolicy && got.DeliverPolicy == want.DeliverPolicy && got.FilterSubject == want.FilterSubject &&
 		got.AckWait == want.AckWait && got.MaxDeliver == want.MaxDeliver && got.MaxAckPending == want.MaxAckPending && len(got.BackOff) == 0 {
 		return consumer, nil
 	}
-	want.PauseUntil = got.PauseUntil
+	want.PauseUntil, want.Metadata = got.PauseUntil, got.Metadata
 	return stream.UpdateConsumer(ctx, want)
 }
 
@@ -171,7 +193,7 @@ func (f *Feed) rebuilt(reason string) {
 }
 
 // idleWait is how long one pull waits for its first message. Only its end shows that a consumer has vanished without a
-// word, so it is short; an idle feed costs a few requests a minute.
+// word, so it is short; an idle feed costs a few requests a minute. Other services rely on it: see usage.
 const idleWait = 5 * time.Second
 
 func (f *Feed) consumerInfo(ctx context.Context) (*jetstream.ConsumerInfo, error) {

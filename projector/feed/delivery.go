@@ -18,6 +18,7 @@ type delivery struct {
 	received time.Time
 	pending  uint64 // messages behind it that have not been delivered
 
+	id       string // of the event; empty if it cannot be read
 	event    projector.Event
 	rejected []projector.Rejected
 
@@ -38,9 +39,10 @@ func newDelivery(msg jetstream.Msg) (*delivery, *jetstream.MsgMetadata, error) {
 func (d *delivery) decode(limits projector.Limits) error {
 	ev, rejected, err := projector.Decode(d.msg.Data(), limits)
 	if err != nil {
+		d.id = readLoosely(d.msg.Data()).id()
 		return err
 	}
-	d.event, d.rejected = ev, rejected
+	d.id, d.event, d.rejected = ev.ID, ev, rejected
 	return projector.CheckSubject(d.msg.Subject(), ev)
 }
 

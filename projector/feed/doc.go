@@ -10,6 +10,7 @@
 //  3. What can never be projected (a bad event, a bad fact of a good event, an event that breaks the planner) goes to the
 //     dead letters as it came, and everything around it is projected.
 //  4. Order of delivery does not matter. Redeliveries overtake and repeat; the projector's versions sort it out.
+//  5. What the consumer delivered for another graph is projected again: with Config.GraphID the consumer is bound to one graph.
 //
 // Not promised: each message exactly once (at least once it is), dead letters without repeats (a crash at the wrong moment
 // outside the duplicate window of the stream repeats one), any order between users or events.

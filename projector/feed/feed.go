@@ -39,20 +39,28 @@ type Feed struct {
 
 // env holds what tests replace.
 type env struct {
-	plan planFunc
-	info func(ctx context.Context) (*jetstream.ConsumerInfo, error)
+	plan     planFunc
+	info     func(ctx context.Context) (*jetstream.ConsumerInfo, error)
+	pullWait time.Duration // of one pull for its first message
 }
 
 // loopState belongs to the goroutine of Run.
 type loopState struct {
 	consumer jetstream.Consumer // nil: to be taken up
 	created  time.Time          // of the consumer
+	seen     time.Time          // when the server last knew that the feed is there
+	refused  *string            // id of the graph whose consumer was found in use
 	failures int                // in a row
 	suspects map[uint64]*suspect
 	done     []uint64 // settled and not reported yet
+
+	undelivered map[uint64]struct{}     // messages that wait because their dead letter could not be stored
+	deadErr     error                   // the latest of these; nil outside of such an episode
+	erasures    map[projector.Type]bool // types of erasure that have been warned of
 }
 
-// New returns a feed that is ready to run. It does no I/O: js may stand on a connection that is not up yet.
+// New returns a feed that is ready to run. It does no I/O: js may stand on a connection that is not up yet, and the graph
+// need not answer before Run.
 func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Config) (*Feed, error) {
 	cfg = cfg.withDefaults()
 	if err := cfg.validate(); err != nil {
@@ -62,13 +70,19 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 		js: js, graph: graph, cfg: cfg, log: cfg.Logger.With("component", "feed"),
 		progress: newProgress(), kick: make(chan string, 1),
 	}
-	f.env = env{plan: proj.Plan, info: f.consumerInfo}
+	f.env = env{plan: proj.Plan, info: f.consumerInfo, pullWait: idleWait}
 	f.loop.suspects = map[uint64]*suspect{}
+	f.loop.undelivered, f.loop.erasures = map[uint64]struct{}{}, map[projector.Type]bool{}
 	return f, nil
 }
 
-// Run projects events until the context ends. It waits for the server, the streams and the graph for as long as it takes;
-// [Feed.Status] tells what it waits for.
+// Run projects events until the context ends. It waits for the server and the streams for as long as it takes;
+// [Feed.Status] tells what it waits for. A consumer that feeds another graph is such a wait too (a *[ForeignConsumerError]
+// in Status.LastError); one that nobody uses is made again from the start of the stream, after it was watched for about
+// RetryMax and five seconds.
+//
+// The graph must answer before Run is called (with live.Graph: call it after Loaded). Otherwise the first batch waits in
+// Snapshot for the graph with the messages in hand, and a stop waits with it until Config.DrainTimeout is over.
 //
 // When the context ends Run stops pulling, commits and acknowledges the batch in hand within Config.DrainTimeout and
 // returns nil. It returns an error if that time was not enough (the batch is then delivered again, nothing is lost), if
@@ -138,6 +152,7 @@ func (f *Feed) once(ctx, work context.Context) error {
 	if err != nil {
 		return err
 	}
+	f.forgetUndelivered()
 	batch, pullErr := f.pull(ctx, consumer)
 	if pullErr != nil {
 		f.loop.consumer = nil
@@ -170,6 +185,10 @@ func (f *Feed) recovered() {
 		f.log.Info("feed is running again", "failures", f.loop.failures)
 	}
 	f.loop.failures = 0
+	if f.loop.deadErr != nil {
+		f.health.failed(f.loop.deadErr)
+		return
+	}
 	f.health.succeeded()
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +23,34 @@ import (
 
 // quietLog is for tests that provoke what is logged.
 var quietLog = slog.New(slog.DiscardHandler)
+
+// lines keeps the level and message of each line logged above debug.
+type lines struct {
+	mu   sync.Mutex
+	text []string
+}
+
+func (l *lines) Enabled(_ context.Context, level slog.Level) bool { return level > slog.LevelDebug }
+func (l *lines) WithAttrs([]slog.Attr) slog.Handler               { return l }
+func (l *lines) WithGroup(string) slog.Handler                    { return l }
+func (l *lines) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, r.Level.String()+" "+r.Message)
+	return nil
+}
+
+// count returns how many lines begin like this.
+func (l *lines) count(prefix string) (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, line := range l.text {
+		if strings.HasPrefix(line, prefix) {
+			n++
+		}
+	}
+	return n
+}
 
 // testContext ends the test's waits before the test binary's own timeout does.
 func testContext(t testing.TB) context.Context {

@@ -15,7 +15,8 @@ type Hooks struct {
 	Message func(MessageStats)
 	// Dead is called when a dead letter has been stored.
 	Dead func(DeadLetter)
-	// Rebuilt is called when the consumer had to be made or taken up again, with the reason.
+	// Rebuilt is called when the consumer had to be made or taken up again, with the reason: it was deleted, it fed another
+	// graph, or it stalled.
 	Rebuilt func(reason string)
 }
 
@@ -64,8 +65,8 @@ func (o Outcome) String() string {
 // MessageStats is the account of one delivery of one message.
 type MessageStats struct {
 	Outcome     Outcome
-	EventID     string        // empty if the event could not be decoded
-	Type        string        // likewise
+	EventID     string        // empty if it cannot be read
+	Type        string        // empty if the event could not be decoded
 	Traceparent string        // the header of that name, in either case; empty without one
 	Sequence    uint64        // in the stream
 	Deliveries  int           // this one included

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/projector"
@@ -46,13 +47,19 @@ func (e looseEvent) deadSubject(subject string) string {
 	return deadPrefix + strings.TrimPrefix(projector.Subject(user, typ), projector.SubjectPrefix)
 }
 
+// id returns the id of the event, or "".
+func (e looseEvent) id() string { return looseID(e.attributes["id"]) }
+
 func known(typ projector.Type) bool {
 	_, _, ok := projector.ParseSubject(projector.Subject("u", typ))
 	return ok
 }
 
-// looseID returns the id that a JSON string or integer states, or "".
+// looseID returns the id that a JSON string or integer states, or "". Text that is not UTF-8 would be read as another id.
 func looseID(raw json.RawMessage) string {
+	if !utf8.Valid(raw) {
+		return ""
+	}
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
 		text = string(raw)

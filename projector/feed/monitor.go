@@ -44,6 +44,7 @@ func (f *Feed) monitor(ctx context.Context) {
 func (f *Feed) ask(ctx context.Context, doubt bool) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	attached := f.health.isAttached()
 	var last uint64
 	if doubt {
 		var err error
@@ -58,11 +59,13 @@ func (f *Feed) ask(ctx context.Context, doubt bool) error {
 	if err != nil {
 		return fmt.Errorf("ask for consumer %s: %w", Durable, err)
 	}
-	f.health.observe(info)
-	f.progress.observe(info)
-	if doubt && info.NumPending == 0 && info.NumAckPending == 0 {
-		f.progress.idle(last)
+	if !f.bound(info) || !f.progress.observe(info, last) {
+		if attached && f.health.isAttached() { // else it is being taken up just now
+			f.kickOff("")
+		}
+		return errors.New("it is not the one that was taken up")
 	}
+	f.health.observe(info)
 	if reason := f.stalled(info, time.Now()); reason != "" {
 		f.idle.Store(time.Now().UnixNano())
 		f.kickOff(reason)

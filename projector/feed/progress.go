@@ -29,6 +29,7 @@ type progress struct {
 type progressState struct {
 	sync.Mutex
 	stream  time.Time // creation of the stream: sequences of another one mean nothing
+	taken   time.Time // creation of the consumer: what another one of the same name has settled means nothing
 	floor   uint64    // everything up to here is settled
 	high    uint64    // greatest sequence delivered
 	next    uint64    // consumer sequence of the delivery to come
@@ -60,10 +61,12 @@ func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo)
 		p.mu.stream, p.mu.floor, p.mu.high, p.mu.doubt = streamCreated, 0, 0, false
 		clear(p.mu.open)
 	}
+	p.mu.taken = info.Created
 	p.mu.next = info.Delivered.Consumer + 1
 	p.mu.high, p.mu.beyond = max(p.mu.high, info.Delivered.Stream), false
 	p.doubtLocked(p.mu.high)
-	p.observeLocked(info)
+	p.raiseLocked(info.AckFloor.Stream)
+	p.advanceLocked()
 }
 
 // doubtLocked notes that there are deliveries up to seq that are not known. What is settled is not doubted.
@@ -98,25 +101,22 @@ func (p *progress) settled(seqs ...uint64) {
 	p.advanceLocked()
 }
 
-// observe takes in what the server says. Its acknowledgement floor only grows, so an answer that is already old is still
-// true.
-func (p *progress) observe(info *jetstream.ConsumerInfo) {
+// observe takes in what the server says, and last, what was the stream's last sequence before it said so: if the consumer
+// then has nothing left to deliver or to settle, all up to there is settled. The floor of a consumer only grows, so an
+// answer that is already old is still true. It returns false, and learns nothing, if the answer is not about the consumer
+// that was taken up.
+func (p *progress) observe(info *jetstream.ConsumerInfo, last uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.observeLocked(info)
-}
-
-func (p *progress) observeLocked(info *jetstream.ConsumerInfo) {
+	if !info.Created.Equal(p.mu.taken) {
+		return false
+	}
 	p.raiseLocked(info.AckFloor.Stream)
+	if info.NumPending == 0 && info.NumAckPending == 0 {
+		p.raiseLocked(last)
+	}
 	p.advanceLocked()
-}
-
-// idle takes in that after the stream's last sequence was last, the consumer had nothing left to deliver or to settle.
-func (p *progress) idle(last uint64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.raiseLocked(last)
-	p.advanceLocked()
+	return true
 }
 
 func (p *progress) raiseLocked(floor uint64) {

@@ -112,7 +112,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 				}
 				settle(rapid.SampledFrom(seqs).Draw(t, "seq"))
 			},
-			"ask": func(*rapid.T) { p.observe(m.info()) },
+			"ask": func(*rapid.T) { p.observe(m.info(), m.stream[len(m.stream)-1]) },
 			"reconnect": func(*rapid.T) {
 				for seq := range m.unsettled {
 					m.unsettled[seq] = false
@@ -128,7 +128,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 			settle(seq)
 			check()
 		}
-		p.observe(m.info())
+		p.observe(m.info(), 0)
 		if at, last := p.position(), m.stream[len(m.stream)-1]; at != last {
 			t.Fatalf("progress at %d after everything is settled, want %d", at, last)
 		}
@@ -149,7 +149,7 @@ func TestProgressNeedsNoAnswerInRegularService(t *testing.T) {
 	if got := p.position(); got != 30 || p.doubtful() {
 		t.Errorf("at %d, doubtful %t: want 30 without a doubt", got, p.doubtful())
 	}
-	p.idle(35) // deleted from the end of the stream
+	p.observe(&jetstream.ConsumerInfo{}, 35) // deleted from the end of the stream
 	if got := p.position(); got != 35 {
 		t.Errorf("at %d, want 35", got)
 	}
@@ -167,7 +167,7 @@ func TestProgressMissesADeliveryBeforeARepeat(t *testing.T) {
 	p.settled(1, 3)
 	var info jetstream.ConsumerInfo
 	info.AckFloor.Stream = 1
-	p.observe(&info)
+	p.observe(&info, 0)
 	if got := p.position(); got != 1 {
 		t.Errorf("at %d while 2 is lost, want 1", got)
 	}
@@ -182,16 +182,35 @@ func TestProgressMissesManyAndSeesRepeats(t *testing.T) {
 	p.settled(1)
 	var info jetstream.ConsumerInfo
 	info.AckFloor.Stream = 1
-	p.observe(&info)
+	p.observe(&info, 0)
 	if got := p.position(); got != 1 {
 		t.Errorf("at %d while 2 is lost, want 1", got)
+	}
+}
+
+// TestProgressKnowsItsConsumer: another consumer of the same name has settled what this graph never got.
+func TestProgressKnowsItsConsumer(t *testing.T) {
+	p := newProgress()
+	other := &jetstream.ConsumerInfo{Created: time.Unix(1, 0)}
+	other.AckFloor.Stream = 7
+	for range 2 { // before and after its own is taken up
+		if p.observe(other, 9) || p.position() != 0 {
+			t.Errorf("at %d after an answer about another consumer, want 0", p.position())
+		}
+		p.attach(time.Time{}, &jetstream.ConsumerInfo{Created: time.Unix(2, 0)})
+	}
+	if !p.observe(&jetstream.ConsumerInfo{Created: time.Unix(2, 0)}, 9) || p.position() != 9 {
+		t.Errorf("at %d after an answer about its own consumer, want 9", p.position())
 	}
 }
 
 func TestProgressStartsOverWithANewStream(t *testing.T) {
 	p := newProgress()
 	p.attach(time.Unix(1, 0), &jetstream.ConsumerInfo{})
-	p.idle(100)
+	p.observe(&jetstream.ConsumerInfo{}, 100)
+	if got := p.position(); got != 100 {
+		t.Errorf("at %d, want 100", got)
+	}
 	p.attach(time.Unix(2, 0), &jetstream.ConsumerInfo{})
 	if got := p.position(); got != 0 {
 		t.Errorf("at %d in a new stream, want 0", got)
@@ -216,11 +235,11 @@ func TestAwait(t *testing.T) {
 	for _, seq := range []uint64{1, 2} {
 		go func() { done <- p.await(t.Context(), seq) }()
 	}
-	p.idle(1)
+	p.observe(&jetstream.ConsumerInfo{}, 1)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	p.idle(2)
+	p.observe(&jetstream.ConsumerInfo{}, 2)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -11,13 +11,14 @@ import (
 )
 
 // pull returns the next batch: it waits for one message and then, for at most BatchWait, for as many as make a batch. No
-// pull is left open while a batch is worked on, so that no message ages in the client. Nothing within idleWait is an
+// pull is left open while a batch is worked on, so that no message ages in the client. Nothing within the wait is an
 // empty batch and no error. With an error the batch may still hold messages.
 //
 // The end of ctx ends only the wait for the first message. In the instant in which that happens the server may send it
 // all the same; it then comes again after AckWait.
 func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delivery, error) {
 	f.idle.CompareAndSwap(0, time.Now().UnixNano())
+	defer func() { f.loop.seen = time.Now() }()
 	first, err := f.pullFirst(ctx, consumer)
 	if first == nil {
 		return nil, err
@@ -38,7 +39,7 @@ func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delive
 	return batch, rest.Error()
 }
 
-// pullFirst waits for one message, until idleWait or ctx is over, the connection is lost or the monitor kicks.
+// pullFirst waits for one message, until the wait or ctx is over, the connection is lost or the monitor kicks.
 func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
 	nc := f.js.Conn()
 	lost := nc.StatusChanged(nats.DISCONNECTED, nats.RECONNECTING, nats.CLOSED)
@@ -46,7 +47,7 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 	if !nc.IsConnected() {
 		return nil, errLost
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, idleWait, nil)
+	wait, cancel := context.WithTimeoutCause(ctx, f.env.pullWait, nil)
 	defer cancel()
 	fetched, err := consumer.Fetch(1, jetstream.FetchContext(wait))
 	if err != nil {

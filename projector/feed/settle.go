@@ -67,6 +67,8 @@ func (f *Feed) settle(ctx context.Context, d *delivery, v verdict) {
 	d.settled.Store(true)
 	if v.outcome != Returned {
 		delete(f.loop.suspects, d.seq)
+		delete(f.loop.undelivered, d.seq)
+		f.countUndelivered()
 		f.loop.done = append(f.loop.done, d.seq)
 	}
 	f.cfg.Hooks.Message(f.messageStats(d, v))
@@ -78,18 +80,9 @@ func (f *Feed) report() {
 	f.loop.done = f.loop.done[:0]
 }
 
-// undeliverable handles a dead letter that could not be stored. The streams are checked before the next pull: the one of
-// the dead letters may be gone.
-func (f *Feed) undeliverable(ctx context.Context, d *delivery, err error) verdict {
-	f.loop.consumer = nil
-	f.health.noted(err)
-	f.log.Error("dead letter cannot be stored, the event stays in the queue", "sequence", d.seq, "err", err)
-	return f.returned(ctx, d, err)
-}
-
 func (f *Feed) messageStats(d *delivery, v verdict) MessageStats {
 	return MessageStats{
-		Outcome: v.outcome, EventID: d.event.ID, Type: string(d.event.Type()), Traceparent: Traceparent(d.msg.Headers()),
+		Outcome: v.outcome, EventID: d.id, Type: string(d.event.Type()), Traceparent: Traceparent(d.msg.Headers()),
 		Sequence: d.seq, Deliveries: d.count, Lag: time.Since(d.received), Err: v.err,
 	}
 }

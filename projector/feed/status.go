@@ -26,10 +26,13 @@ type Status struct {
 	// LastSuccess is when the feed last finished a cycle without trouble, also one that found nothing to do; zero if never.
 	LastSuccess time.Time
 	// LastError is the latest trouble and LastErrorAt its time; it stays after the trouble is over. Failures is how many
-	// cycles in a row have failed, 0 when all is well.
+	// cycles in a row have failed, or ended with messages that wait for their dead letter; 0 when all is well.
 	LastError   error
 	LastErrorAt time.Time
 	Failures    int
+	// Undelivered is how many messages wait because their dead letter, or that of a fact of theirs, cannot be stored. They
+	// are in nobody's way and count in AckPending. LastSuccess stands while there are any.
+	Undelivered int
 
 	Applied     uint64 // events committed and acknowledged
 	Unchanged   uint64 // of these, events that changed nothing: repeats, older than what the graph knows, or of deferred types
@@ -59,6 +62,7 @@ type health struct {
 		lastError   error
 		lastErrorAt time.Time
 		failures    int
+		undelivered int
 	}
 }
 
@@ -80,6 +84,19 @@ func (h *health) succeeded() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.mu.lastSuccess, h.mu.failures = time.Now(), 0
+}
+
+// waiting notes how many messages wait for their dead letter.
+func (h *health) waiting(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.mu.undelivered = n
+}
+
+func (h *health) isAttached() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.mu.attached
 }
 
 func (h *health) attach(yes bool) {
@@ -114,6 +131,7 @@ func (f *Feed) Status() Status {
 	defer h.mu.Unlock()
 	s.Attached = h.mu.attached && s.Connected
 	s.Pending, s.AckPending, s.AsOf = h.mu.pending, h.mu.ackPending, h.mu.asOf
+	s.Undelivered = h.mu.undelivered
 	s.LastSuccess, s.LastError, s.LastErrorAt, s.Failures = h.mu.lastSuccess, h.mu.lastError, h.mu.lastErrorAt, h.mu.failures
 	return s
 }
