@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -57,13 +56,31 @@ func TestMain(m *testing.M) {
 	case "parent":
 		fmt.Fprintln(os.Stderr, killedParent())
 		os.Exit(1)
+	case "stranger":
+		fmt.Fprintln(os.Stderr, stranger(os.Getenv(parentPath)))
+		os.Exit(1)
 	default:
-		if err := Serve(openers[r], ServeConfig{Errors: testErrors(), Logger: quiet()}); err != nil {
+		if err := Serve(openers[r], ServeConfig{Errors: testErrors(), Logger: childLog()}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
+}
+
+// logFile, in the environment of a child, is where it logs.
+const logFile = "KITH_TEST_LOG"
+
+func childLog() *slog.Logger {
+	name := os.Getenv(logFile)
+	if name == "" {
+		return quiet()
+	}
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		panic(err)
+	}
+	return slog.New(slog.NewTextHandler(f, nil))
 }
 
 // events records what the hooks tell and lets tests wait for it.
@@ -99,7 +116,8 @@ func wait[E any](t testing.TB, events <-chan E) E {
 func testConfig(kind, path string, more ...string) (Config, *events) {
 	e := &events{make(chan Crash, 1000), make(chan Restart, 1000), make(chan Quarantine, 10), make(chan Break, 10)}
 	return Config{
-		Command: []string{os.Args[0]}, Env: append([]string{role + "=" + kind}, more...), Path: path,
+		// With the race detector a process sleeps for a second before it exits, unless it is told not to.
+		Command: []string{os.Args[0]}, Env: append([]string{role + "=" + kind, "GORACE=atexit_sleep_ms=0"}, more...), Path: path,
 		BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, BreakerCrashes: 1000,
 		Errors: testErrors(), Stderr: io.Discard, Logger: quiet(), Hooks: e.hooks(),
 	}, e
@@ -179,20 +197,12 @@ func digest(t testing.TB, s graphstore.Store) (d graphstore.Digest, records int)
 	return d, records
 }
 
-// syncBuffer is a buffer for several writers.
-type syncBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
+// heard is an output of the child that says when "waiting" is written to it.
+type heard chan struct{}
 
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+func (h heard) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("waiting")) {
+		h <- struct{}{}
+	}
+	return len(p), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/graphstoretest"
+	"github.com/kithgraph/kith/graphstore/kuzu"
 )
 
 // odd is a store in memory that does on demand what stores should not. It obeys the ids of facts.
@@ -41,6 +42,8 @@ func openOdd(path string) (graphstore.Store, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}
 	case "hang":
 		select {}
+	case "in use":
+		return nil, fmt.Errorf("%w: process 4711", kuzu.ErrInUse)
 	}
 	return &odd{Memory: graphstoretest.NewMemory()}, nil
 }
@@ -73,7 +76,7 @@ func (o *odd) Apply(ctx context.Context, changes []graphstore.Change) error {
 			return nil
 		case "hang":
 			fmt.Fprintln(os.Stderr, "waiting")
-			select {}
+			<-make(chan struct{})
 		case "deadline":
 			if _, has := ctx.Deadline(); !has {
 				return fmt.Errorf("no deadline")

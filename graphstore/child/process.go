@@ -2,7 +2,6 @@ package child
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -88,8 +87,7 @@ func clientConfig(cfg Config, p *process) *plugin.ClientConfig {
 func (p *process) connect() error {
 	protocol, err := p.client.Client()
 	if err != nil {
-		first, _, _ := strings.Cut(err.Error(), "\n") // guesses follow
-		return errors.New(first)
+		return firstLine{err}
 	}
 	raw, err := protocol.Dispense(pluginName)
 	if err != nil {
@@ -98,6 +96,16 @@ func (p *process) connect() error {
 	p.link, p.pid, p.since = raw.(*link), p.cmd.Process.Pid, time.Now()
 	return nil
 }
+
+// firstLine is an error of go-plugin without the guesses that follow its first line.
+type firstLine struct{ error }
+
+func (e firstLine) Error() string {
+	first, _, _ := strings.Cut(e.error.Error(), "\n")
+	return first
+}
+
+func (e firstLine) Unwrap() error { return e.error }
 
 // stop lets the process end by itself, which it does when its store is closed, and kills it after a while.
 func (p *process) stop(limit time.Duration) {

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,6 +38,9 @@ func (v *supervisor) quarantineIfDue(failure *startError) (moved bool, err error
 	g, err := findGraph(v.cfg)
 	if err != nil {
 		return false, fmt.Errorf("quarantine: %w", err)
+	}
+	if !g.any() {
+		return false, nil // it is not the graph that cannot be opened
 	}
 	q, err := g.quarantine(time.Now())
 	if err != nil {
@@ -92,6 +97,11 @@ func findGraph(cfg Config) (graphFiles, error) {
 	return graphFiles{path, cmp.Or(cfg.Quarantine.Dir, path+quarantineSuffix)}, nil
 }
 
+// any reports whether there is anything to move.
+func (g graphFiles) any() bool {
+	return slices.ContainsFunc(graphSuffixes, func(suffix string) bool { return exists(g.path + suffix) })
+}
+
 // quarantine moves the files into a folder named for the time. The folder has its final name only when all are in it.
 func (g graphFiles) quarantine(at time.Time) (Quarantine, error) {
 	folder := filepath.Join(g.dir, at.UTC().Format("20060102T150405.000000Z"))
@@ -132,6 +142,9 @@ func (g graphFiles) finish(folder string, at time.Time) (Quarantine, error) {
 		return Quarantine{}, fmt.Errorf("%w: %s is locked", ErrInUse, g.path)
 	}
 	defer func() { _ = lock.Unlock() }() // ends with the process at the latest
+	if err := g.strange(); err != nil {
+		return Quarantine{}, err
+	}
 	suffixes := graphSuffixes
 	if exists(filepath.Join(folder+unfinished, filepath.Base(g.path))) && exists(g.path) {
 		suffixes = nil // the graph is there already: what stands in its place is a new one
@@ -154,6 +167,27 @@ func (g graphFiles) finish(folder string, at time.Time) (Quarantine, error) {
 		q.Files = append(q.Files, e.Name())
 	}
 	return q, err
+}
+
+// strange returns an error if a process that does not know our lock file has the graph open: Kuzu itself locks its file
+// for other processes. (To open and close a file drops the locks of the process that does it; this one has none on it.)
+func (g graphFiles) strange() error {
+	f, err := os.OpenFile(g.path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	held := syscall.Flock_t{Type: syscall.F_WRLCK}
+	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &held); err != nil {
+		return fmt.Errorf("lock of %s: %w", g.path, err)
+	}
+	if held.Type != syscall.F_UNLCK {
+		return fmt.Errorf("%w: process %d has %s open", ErrInUse, held.Pid, g.path)
+	}
+	return nil
 }
 
 func exists(path string) bool {

@@ -192,6 +192,7 @@ func (s *service) finish() error {
 // orphaned ends the service when the parent is gone: after the transaction in hand, but without closing the store. What
 // was committed is durable, and the next owner of the file waits.
 func (s *service) orphaned() {
+	s.log.Warn("parent is gone: ending after the transaction in hand")
 	s.end()
 	idle := make(chan struct{})
 	go func() {
