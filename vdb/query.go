@@ -38,8 +38,8 @@ type Filter struct {
 	ValidAt time.Time
 }
 
-// FieldMatch holds for a point whose field equals one of the values; for a list field (tags) whose list contains one.
-// Field is one of kith's names or a top-level key of Extra holding a string, an integer (compared by its decimal text) or a bool. For FieldState the value
+// FieldMatch holds for a point whose field equals one of the values; for a list (tags, or a list in Extra) whose list
+// contains one. An absent field never matches, not even "". A time field has no text to match: use a range. Field is one of kith's names or a top-level key of Extra holding a string, an integer (compared by its decimal text) or a bool. For FieldState the value
 // "active" also matches points without a state. A FieldMatch without values is an error: it never means "any".
 type FieldMatch struct {
 	Field string

@@ -48,7 +48,7 @@ type Store interface {
 	Search(ctx context.Context, q Query) ([]Match, error)
 
 	// Score returns those of the points with these ids that exist in the space and pass the filter, each with its cosine
-	// to the vector, ordered as Search. Unknown ids are left out. At most MaxLimit ids; q.Limit is ignored.
+	// to the vector, exactly as Search scores it, ordered as Search. Unknown ids are left out. At most MaxLimit ids; q.Limit is ignored.
 	Score(ctx context.Context, q Query, ids []string) ([]Match, error)
 
 	// Keyword returns the points of the space that share a word with the text, best BM25 first, then id. A text without
@@ -58,11 +58,14 @@ type Store interface {
 	// Get returns the points with these ids that exist in the space, in the order of ids (a repeated id once).
 	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]Point, error)
 
-	// Scroll returns one page of points in a fixed order of the driver's (by id inside the store), resumable by cursor.
+	// Scroll returns one page of points in a fixed order of the driver's (by id inside the store), resumable by cursor. A
+	// cursor that is none of the driver's is ErrBadQuery.
 	Scroll(ctx context.Context, q ScrollQuery) (Page, error)
 
 	// Upsert stores the points, replacing those with the same space and id as a whole, durable and visible to reads that
-	// start after it returns. All or nothing up to the driver's batch size. The slices are not kept or modified.
+	// start after it returns. All or nothing up to the driver's batch size. Of points with one id the last one counts. The
+	// slices are not kept or modified. ErrBadPoint also for payload texts a store cannot keep and Extra values that are not
+	// JSON.
 	Upsert(ctx context.Context, points []Point) error
 
 	// Delete removes the points with these ids from the space; unknown ids do nothing.

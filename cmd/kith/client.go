@@ -45,7 +45,7 @@ func (e *env) newClient() (*client, error) {
 	go func() { defer close(loaded); s.load(ctx) }()
 	waitFirstLoad(e.ctx, s, loaded)
 	return &client{
-		base: "http://kith", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
+		base: "http://localhost", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
 		via: "the files in " + e.cfg.DataDir + ", since no service runs",
 		close: func() error {
 			cancel()
@@ -68,7 +68,8 @@ func waitFirstLoad(ctx context.Context, s *service, loaded <-chan struct{}) {
 	}
 }
 
-// running returns the service of the data directory if it answers.
+// running returns the service of the data directory if it answers. A file that a killed service left behind does not
+// count, also when another service answers at its address.
 func (e *env) running() (runFile, bool, error) {
 	r, ok, err := readRunFile(e.cfg.DataDir)
 	if err != nil || !ok {
@@ -76,16 +77,12 @@ func (e *env) running() (runFile, bool, error) {
 	}
 	ctx, cancel := context.WithTimeout(e.ctx, 2*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.HTTP+"/livez", nil)
-	if err != nil {
-		return runFile{}, false, fmt.Errorf("service file %s: %w", runFilePath(e.cfg.DataDir), err)
+	cl := client{base: r.HTTP, http: http.DefaultClient}
+	var alive struct{ Instance string }
+	if err := cl.call(ctx, http.MethodGet, "/livez", nil, &alive); err != nil {
+		return runFile{}, false, e.ctx.Err()
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return runFile{}, false, e.ctx.Err() // killed before it could remove its file
-	}
-	defer resp.Body.Close()
-	return r, resp.StatusCode == http.StatusOK, nil
+	return r, alive.Instance == r.Instance, nil
 }
 
 func (c *client) search(ctx context.Context, req server.SearchRequest) (server.SearchResponse, error) {

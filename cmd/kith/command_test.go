@@ -19,8 +19,8 @@ func TestUsageErrors(t *testing.T) {
 		"bad beta":          {[]string{"--graph-propagate-beta=7", "serve"}, "MEMORY_GRAPH_PROPAGATE_BETA"},
 		"bad type":          {[]string{"--graph-support-exclude=gossip", "serve"}, "gossip"},
 		"bad prior":         {[]string{"--graph-priors=gossip=1", "serve"}, "gossip"},
-		"bad budget":        {[]string{"--graph-budget-ms=0", "serve"}, "MEMORY_GRAPH_BUDGET_MS 0"},
-		"bad edge score":    {[]string{"--graph-edge-min-score=-1", "serve"}, "edge"},
+		"bad budget":        {[]string{"--graph-budget-ms=0", "serve"}, "MEMORY_GRAPH_BUDGET_MS 0: want 1 to 60000"},
+		"bad edge score":    {[]string{"--graph-edge-min-score=-1", "serve"}, "MEMORY_GRAPH_EDGE_MIN_SCORE -1"},
 		"missing config":    {[]string{"--config=/nowhere/kith.json", "config"}, "/nowhere/kith.json"},
 		"search what":       {[]string{"search"}, "--user or --queries"},
 		"publish what":      {[]string{"publish"}, "--points"},
@@ -120,15 +120,17 @@ func TestPublishPointsNamesTheLine(t *testing.T) {
 		strings.Replace(good, `"tags": "one"`, `"tags": 5`, 1),
 		strings.Replace(good, `"mood"`, `"user_id"`, 1),
 		strings.Replace(good, `"p1"`, `"p\u0000"`, 1),
+		strings.Replace(strings.Replace(good, `[1, 0]`, `[1, 0, 0]`, 1), `"p1"`, `"p2"`, 1), // well formed, but of another dimension
+		strings.Replace(good, `"p1"`, `"p3"`, 1),
 	}
-	wants := []string{"line 2: space", "line 3", "line 4", "payload.memory_at", "payload.version", "payload.tags", "user_id", "line 9"}
+	wants := []string{"line 2: space", "line 3", "line 4", "payload.memory_at", "payload.version", "payload.tags", "user_id", "line 9", "line 10: ", "3 dimensions, the collection has 2"}
 	file := filepath.Join(t.TempDir(), "points.jsonl")
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	code, out, errs := kith(t, "--data-dir", t.TempDir(), "--log-level=error", "publish", "--points", file)
-	if code != exitFailed || !strings.Contains(out, "stored 1 points") || !strings.Contains(errs, "8 lines refused") {
-		t.Errorf("%d %s%s: want 1 stored, 8 refused", code, out, errs)
+	if code != exitFailed || !strings.Contains(out, "stored 2 points") || !strings.Contains(errs, "9 lines refused") {
+		t.Errorf("%d %s%s: want 2 stored, 9 refused", code, out, errs)
 	}
 	for _, want := range wants {
 		if !strings.Contains(out, want) {

@@ -50,10 +50,7 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 	if err != nil {
 		return nil, &usageError{err}
 	}
-	budget, err := graphBudget(e.cfg.Rerank)
-	if err != nil {
-		return nil, &usageError{err}
-	}
+	budget := graphBudget(e.cfg.Rerank)
 	profile := "profile " + e.cfg.Rerank.Profile
 	var excluded []string
 	for _, t := range s.SupportExclude {

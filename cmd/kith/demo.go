@@ -49,7 +49,7 @@ func (c demoCmd) Run(e *env) (err error) {
 		e.printf("\n")
 		s.banner()
 		e.printf("  try:     kith --data-dir %s search --user devika 'allergy'\nStop with Ctrl-C.\n", e.cfg.DataDir)
-		<-e.ctx.Done()
+		return s.wait()
 	}
 	return nil
 }

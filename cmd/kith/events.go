@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/sourcegraph/conc/panics"
 
 	"github.com/kithgraph/kith/internal/natsserver"
 	"github.com/kithgraph/kith/projector"
@@ -16,7 +17,7 @@ import (
 // producers can go on publishing.
 func (s *service) connect(ctx context.Context) error {
 	url := s.e.cfg.NATS.URL
-	connection := feed.ConnectConfig{Logger: s.e.log}
+	connection := s.e.connectConfig("kith serve")
 	if url == "" {
 		var err error
 		if s.nats, err = startNATS(s.e, s.e.cfg.NATS.Listen); err != nil {
@@ -43,6 +44,12 @@ func (s *service) connect(ctx context.Context) error {
 		return &usageError{err}
 	}
 	return nil
+}
+
+// connectConfig says how to reach a NATS server.
+func (e *env) connectConfig(name string) feed.ConnectConfig {
+	n := e.cfg.NATS
+	return feed.ConnectConfig{Name: name, CredsFile: n.Creds, CAFile: n.CA, CertFile: n.Cert, KeyFile: n.Key, Logger: e.log}
 }
 
 func startNATS(e *env, listen string) (*natsserver.Server, error) {
@@ -77,12 +84,22 @@ func (e *env) projector() (*projector.Projector, error) {
 	return projector.New(cfg)
 }
 
-// project takes events until ctx ends. If the feed gives up by itself, searches go on and the service says why.
+// project takes events until ctx ends, from when the graph is loaded. If the feed gives up by itself, also by a panic,
+// searches go on and the service says why.
 func (s *service) project(ctx context.Context) {
 	if s.feed == nil {
 		return
 	}
-	if err := s.feed.Run(ctx); err != nil {
+	select {
+	case <-s.graph.Loaded():
+	case <-ctx.Done():
+		return
+	}
+	var err error
+	if p := panics.Try(func() { err = s.feed.Run(ctx) }); p != nil {
+		err = p.AsError()
+	}
+	if err != nil {
 		s.ended.Store(&err)
 		s.e.log.Error("projection ended; searches go on", "err", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/server"
@@ -10,29 +11,54 @@ import (
 
 var _ server.Operator = (*service)(nil)
 
-// Health tells what works and what does not.
+// stalledAfter is how long events may wait without a single cycle of the feed succeeding before that is trouble.
+const stalledAfter = time.Minute
+
+// Instance names this run of the service.
+func (s *service) Instance() string { return s.instance }
+
+// Health tells what works and what does not. A service that is stopping is not ready; any other is, because it answers,
+// if only to say what it lacks.
 func (s *service) Health() server.Health {
-	h := server.Health{Ready: true, Projecting: s.feed != nil}
-	h.Degraded = append(h.Degraded, s.graphTrouble(&h)...)
-	if s.feed == nil {
-		return h
+	h := server.Health{Ready: !s.stopping.Load()}
+	if text := s.probe.trouble.Load(); text != nil {
+		h.Degraded = append(h.Degraded, "vector store, without which no search has an answer: "+*text)
 	}
+	h.Degraded = append(h.Degraded, s.graphTrouble(&h)...)
+	if text := s.reader.Trouble(); text != "" {
+		h.Degraded = append(h.Degraded, "searches without the graph lately: "+text)
+	}
+	h.Degraded = append(h.Degraded, s.feedTrouble(&h)...)
+	return h
+}
+
+// feedTrouble says what holds projection up.
+func (s *service) feedTrouble(h *server.Health) []string {
+	if s.feed == nil {
+		return nil
+	}
+	var texts []string
+	h.Projecting = true
 	if err := s.ended.Load(); err != nil {
 		h.Projecting = false
-		h.Degraded = append(h.Degraded, fmt.Sprintf("projection ended: %v", *err))
+		texts = append(texts, fmt.Sprintf("projection ended: %v", *err))
 	}
 	st := s.feed.Status()
-	h.Pending, h.AppliedSeq, h.LastSuccess, h.Dead = st.Pending, st.LastApplied, st.LastSuccess, st.Dead+st.DeadFacts
+	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending, st.LastApplied, st.LastSuccess, st.LastErrorAt
+	h.Dead, h.DeadFacts = st.Dead, st.DeadFacts
 	if st.LastError != nil {
 		h.LastError = st.LastError.Error()
 	}
 	if st.Failures > 0 {
-		h.Degraded = append(h.Degraded, fmt.Sprintf("projection fails, %d times in a row: %s", st.Failures, h.LastError))
+		texts = append(texts, fmt.Sprintf("projection fails, %d times in a row: %s", st.Failures, h.LastError))
+	}
+	if st.Pending > 0 && !st.LastSuccess.IsZero() && time.Since(st.LastSuccess) > stalledAfter {
+		texts = append(texts, fmt.Sprintf("projection stands still: %d events wait, last success %s", st.Pending, st.LastSuccess.UTC().Format(time.RFC3339)))
 	}
 	if !st.Connected {
-		h.Degraded = append(h.Degraded, "NATS is not connected")
+		texts = append(texts, "NATS is not connected")
 	}
-	return h
+	return texts
 }
 
 // graphTrouble says why searches have no graph.
@@ -68,7 +94,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 		c := s.graph.Counts()
 		out.Graph = server.GraphStats{Users: c.Spaces, Facts: c.Facts, Present: c.Present, Entities: c.Entities, Topics: c.Topics, Edges: c.Edges}
 		if st, err := s.store.Stats(ctx); err == nil {
-			out.Graph.Bytes = st.Bytes
+			out.Graph.Bytes, out.Graph.Leaked = st.Bytes, s.store.leaked()
 		} else {
 			return out, fmt.Errorf("count graph: %w", err)
 		}
@@ -89,14 +115,14 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 }
 
 // Digest returns the digest of one user's graph, or of the whole graph.
-func (s *service) Digest(ctx context.Context, user string) (string, error) {
+func (s *service) Digest(_ context.Context, user string) (string, error) {
 	if s.graph == nil {
-		return "", fmt.Errorf("digest: %s", s.sw.RerankRule)
+		return "", fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
 	}
 	select {
 	case <-s.graph.Loaded():
-	case <-ctx.Done():
-		return "", fmt.Errorf("digest: wait for graph to load: %w", ctx.Err())
+	default:
+		return "", fmt.Errorf("%w: it is not loaded yet", server.ErrNoGraph)
 	}
 	if user == "" {
 		return s.graph.Digest().String(), nil

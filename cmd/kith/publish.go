@@ -11,13 +11,12 @@ import (
 
 	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/projector/feed"
-	"github.com/kithgraph/kith/vdb"
 )
 
 const (
 	publishTimeout   = 10 * time.Second // until the streams are known to be there
-	publishChunk     = 4096             // events read ahead of their acknowledgements
-	pointsChunk      = 500              // points stored in one call
+	publishChunk     = 4096             // most events read ahead of their acknowledgements,
+	publishBytes     = 16 << 20         // and most bytes of them
 	maxShownProblems = 20               // lines refused that are printed one by one
 )
 
@@ -28,22 +27,21 @@ type publishCmd struct {
 
 // Run stores the points, then publishes the events. A line that is refused does not stop the others; the command then
 // fails and names the line, the field and the rule.
-func (c publishCmd) Run(e *env) error {
+func (c publishCmd) Run(e *env) (err error) {
 	if len(c.Files) == 0 && c.Points == "" {
 		return &usageError{errors.New("publish: want a file of events, --points, or both")}
 	}
 	var problems problems
+	defer func() { err = firstError(err, problems.report(e)) }()
 	if c.Points != "" {
 		if err := c.storePoints(e, &problems); err != nil {
 			return err
 		}
 	}
 	if len(c.Files) > 0 {
-		if err := c.publishEvents(e, &problems); err != nil {
-			return err
-		}
+		return c.publishEvents(e, &problems)
 	}
-	return problems.report(e)
+	return nil
 }
 
 func (c publishCmd) storePoints(e *env, problems *problems) (err error) {
@@ -52,36 +50,15 @@ func (c publishCmd) storePoints(e *env, problems *problems) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	start, stored := time.Now(), 0
-	var chunk []vdb.Point
-	flush := func() error {
-		if err := store.Upsert(e.ctx, chunk); err != nil {
-			return fmt.Errorf("store points: %w", err)
-		}
-		stored += len(chunk)
-		chunk = nil
-		return nil
-	}
-	err = eachLine(c.Points, func(n int, line []byte) error {
-		p, err := parsePoint(line)
-		if err != nil {
-			problems.add(c.Points, n, err)
-			return nil
-		}
-		if chunk = append(chunk, p); len(chunk) == pointsChunk {
-			return flush()
-		}
-		return nil
-	})
-	if err != nil {
+	start := time.Now()
+	l := pointLoader{e: e, store: store, file: c.Points, problems: problems}
+	if err := eachLine(c.Points, l.add); err != nil {
 		return err
 	}
-	if len(chunk) > 0 {
-		if err := flush(); err != nil {
-			return err
-		}
+	if err := l.flush(); err != nil {
+		return err
 	}
-	e.printf("stored %d points in %s (%s)\n", stored, e.vectorsName(), since(start))
+	e.printf("stored %d points in %s (%s)\n", l.stored, e.vectorsName(), since(start))
 	return nil
 }
 
@@ -118,7 +95,7 @@ func (c publishCmd) publishEvents(e *env, problems *problems) (err error) {
 // started for this command, whose events wait in the data directory for the next service.
 func (e *env) openStream() (js jetstream.JetStream, via string, done func() error, err error) {
 	url := e.cfg.NATS.URL
-	connection := feed.ConnectConfig{Name: "kith publish", Logger: e.log}
+	connection := e.connectConfig("kith publish")
 	done = func() error { return nil }
 	via = "NATS at " + config.MaskURLs(url)
 	if url == "" {
@@ -129,6 +106,8 @@ func (e *env) openStream() (js jetstream.JetStream, via string, done func() erro
 		if ok && running.NATS != "" {
 			url = running.NATS
 			via = "the embedded NATS server of the running service"
+		} else if ok {
+			return nil, "", nil, &usageError{fmt.Errorf("the running service (pid %d) takes its events from a NATS server of its own: set NATS_URL to the same", running.PID)}
 		} else {
 			srv, err := startNATS(e, "")
 			if err != nil {
@@ -201,6 +180,7 @@ func (r *publishReport) count(results []feed.Result) {
 func publishFile(ctx context.Context, p *feed.Publisher, file string, total *publishReport, problems *problems) error {
 	var chunk [][]byte
 	var numbers []int
+	size := 0
 	flush := func() error {
 		results, _ := p.PublishBatch(ctx, slices.Values(chunk)) // each result carries its error
 		total.count(results)
@@ -209,12 +189,12 @@ func publishFile(ctx context.Context, p *feed.Publisher, file string, total *pub
 				problems.add(file, numbers[i], r.Err)
 			}
 		}
-		chunk, numbers = nil, nil
+		chunk, numbers, size = nil, nil, 0
 		return ctx.Err()
 	}
 	err := eachLine(file, func(n int, line []byte) error {
-		chunk, numbers = append(chunk, slices.Clone(line)), append(numbers, n)
-		if len(chunk) == publishChunk {
+		chunk, numbers, size = append(chunk, slices.Clone(line)), append(numbers, n), size+len(line)
+		if len(chunk) == publishChunk || size >= publishBytes {
 			return flush()
 		}
 		return nil

@@ -12,10 +12,11 @@ import (
 
 // runFile is what a running service leaves in its data directory, so that other commands find it.
 type runFile struct {
-	PID     int       `json:"pid"`
-	HTTP    string    `json:"http"`           // base URL of the API
-	NATS    string    `json:"nats,omitempty"` // URL of the embedded server; empty with an external one
-	Started time.Time `json:"started"`
+	PID      int       `json:"pid"`
+	Instance string    `json:"instance"`       // what /livez must answer: another service may have taken the address since
+	HTTP     string    `json:"http"`           // base URL of the API
+	NATS     string    `json:"nats,omitempty"` // URL of the embedded server; empty with an external one
+	Started  time.Time `json:"started"`
 }
 
 func runFilePath(dataDir string) string { return filepath.Join(dataDir, "service.json") }

@@ -18,7 +18,9 @@ func (serveCmd) Run(e *env) error {
 		return stopAfter(s, err)
 	}
 	s.banner()
-	<-e.ctx.Done()
+	if err := s.wait(); err != nil {
+		return stopAfter(s, err)
+	}
 	e.log.Info("stopping", "deadline", e.cfg.Serve.DrainTimeout)
 	return s.stop()
 }

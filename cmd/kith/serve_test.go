@@ -162,3 +162,79 @@ func TestMissingCollection(t *testing.T) {
 	}
 	p.terminate(t)
 }
+
+// A file that is no graph: searches keep the vector order and say why; with the file out of the way the graph comes
+// back by itself.
+func TestBrokenGraphFile(t *testing.T) {
+	dir := t.TempDir()
+	graph := filepath.Join(dir, "graph", "kith.kuzu")
+	if err := os.MkdirAll(filepath.Dir(graph), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(graph, []byte(strings.Repeat("this is no graph\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, dir, writeEvents(t, 20))
+	p, cl := serve(t, dir)
+	eventually(t, p, func() bool {
+		h, err := cl.health(context.Background())
+		return err == nil && h.Ready && !h.GraphLoaded && strings.Contains(strings.Join(h.Degraded, "; "), "not a graph file")
+	})
+	a, err := cl.search(context.Background(), searchRequest("user-0"))
+	if err != nil || a.GraphRerank.Status != "degraded" || a.GraphRerank.Stage != "view" {
+		t.Errorf("search: %+v, %v: want it answered and degraded", a.GraphRerank, err)
+	}
+	if err := os.Rename(graph, graph+".aside"); err != nil {
+		t.Fatal(err)
+	}
+	projected(t, p, cl, 20)
+	if a, err = cl.search(context.Background(), searchRequest("user-0")); err != nil || a.GraphRerank.Status != "ok" {
+		t.Errorf("afterwards: %+v, %v", a.GraphRerank, err)
+	}
+	p.terminate(t)
+}
+
+// The graph file deleted between two runs: the next run projects the stream again.
+func TestDeletedGraphIsProjectedAgain(t *testing.T) {
+	const events = 300
+	dir := t.TempDir()
+	publish(t, dir, writeEvents(t, events))
+	p, cl := serve(t, dir)
+	projected(t, p, cl, events)
+	want := digestOf(t, cl)
+	p.terminate(t)
+	if err := os.RemoveAll(filepath.Join(dir, "graph")); err != nil {
+		t.Fatal(err)
+	}
+	p, cl = serve(t, dir)
+	eventually(t, p, func() bool {
+		d, err := cl.digest(context.Background(), "")
+		return err == nil && d == want
+	})
+	p.terminate(t)
+}
+
+// A service file that a killed service left behind does not lead a command to another service at the same address.
+func TestStaleServiceFile(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	p, cl := serve(t, other)
+	if err := (runFile{PID: 1, Instance: "gone", HTTP: cl.base}).write(dir); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := kith(t, "--data-dir", dir, "--log-level=error", "stats")
+	if code != exitOK || !strings.Contains(out, "no service runs") {
+		t.Errorf("%d %s%s: want the files of the directory asked", code, out, errs)
+	}
+	p.terminate(t)
+}
+
+// Events published without NATS_URL while the service reads an external server would wait where nobody looks.
+func TestPublishBesideAnExternalServer(t *testing.T) {
+	dir := t.TempDir()
+	p, _ := serve(t, dir, "NATS_URL=nats://"+closedPort(t))
+	code, _, errs := kith(t, "--data-dir", dir, "publish", writeEvents(t, 1))
+	if code != exitUsage || !strings.Contains(errs, "set NATS_URL") {
+		t.Errorf("%d %s", code, errs)
+	}
+	p.terminate(t)
+}

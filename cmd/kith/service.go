@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/sourcegraph/conc"
 
-	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/internal/natsserver"
@@ -29,9 +29,12 @@ type service struct {
 	e  *env
 	sw config.Switches
 
+	instance string // names this run
+
 	vectors vdb.Store
-	store   graphstore.Store // nil when the graph is off
-	graph   *live.Graph      // nil when the graph is off
+	probe   probe       // whether the vector store answers
+	store   *graphFile  // nil when the graph is off
+	graph   *live.Graph // nil when the graph is off
 	reader  *reader.Reader
 	http    *server.Server
 
@@ -45,19 +48,32 @@ type service struct {
 
 	work     conc.WaitGroup
 	stopWork context.CancelFunc
+	stopping atomic.Bool
+	failed   chan error // a part without which serving makes no sense has ended
 }
 
 // open opens the stores and builds the reading side; nothing runs yet.
 func open(e *env) (*service, error) {
-	s := &service{e: e, sw: e.cfg.Memory.Resolve()}
+	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
 	}
 	if err := s.openStores(); err != nil {
 		return nil, errors.Join(err, s.closeStores())
 	}
-	s.http = server.New(s.reader, s, server.Config{Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Logger: e.log})
+	s.http = server.New(s.reader, s, server.Config{
+		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Logger: e.log,
+	})
 	return s, nil
+}
+
+// hosts returns the names a service on this address answers to: loopback names on loopback, any elsewhere.
+func hosts(listen string) []string {
+	host, _, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "localhost" || (ip != nil && ip.IsLoopback())) {
+		return server.LoopbackHosts()
+	}
+	return nil
 }
 
 func (s *service) openStores() error {
@@ -99,12 +115,16 @@ func (s *service) load(ctx context.Context) {
 	if s.graph == nil {
 		return
 	}
+	logged := ""
 	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
 		err := s.graph.Load(ctx)
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		s.e.log.Error("graph cannot be loaded; searches keep the vector order", "err", err, "retry_in", wait)
+		if err.Error() != logged {
+			logged = err.Error()
+			s.e.log.Error("graph cannot be loaded; searches keep the vector order, events wait in their stream", "err", err)
+		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -117,6 +137,9 @@ func (s *service) load(ctx context.Context) {
 func (s *service) start(addr string) error {
 	var ctx context.Context
 	ctx, s.stopWork = context.WithCancel(context.WithoutCancel(s.e.ctx))
+	if hosts(addr) == nil {
+		s.e.log.Warn("the HTTP API is not on loopback and knows no users: put authentication in front of it", "listen", addr)
+	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return &usageError{fmt.Errorf("listen for HTTP on %s (KITH_LISTEN): %w", addr, err)}
@@ -129,13 +152,26 @@ func (s *service) start(addr string) error {
 		return err
 	}
 	s.work.Go(func() { s.load(ctx) })
-	s.work.Go(func() {
-		if err := s.http.Serve(ctx, listener, s.e.cfg.Serve.DrainTimeout); err != nil {
-			s.e.log.Error("HTTP server ended", "err", err)
-		}
-	})
+	s.work.Go(func() { s.probe.run(ctx, s.vectors) })
+	s.work.Go(func() { s.serveHTTP(ctx) })
 	s.work.Go(func() { s.project(ctx) })
 	return nil
+}
+
+func (s *service) serveHTTP(ctx context.Context) {
+	if err := s.http.Serve(ctx, s.listener, s.e.cfg.Serve.DrainTimeout); err != nil {
+		s.failed <- err
+	}
+}
+
+// wait returns when the command is to stop (nil) or a part without which serving makes no sense has ended (why).
+func (s *service) wait() error {
+	select {
+	case <-s.e.ctx.Done():
+		return nil
+	case err := <-s.failed:
+		return err
+	}
 }
 
 // announce leaves the file that tells other commands where the service is.
@@ -143,7 +179,7 @@ func (s *service) announce() error {
 	if err := os.MkdirAll(s.e.cfg.DataDir, 0o700); err != nil {
 		return fmt.Errorf("create data directory: %w", err)
 	}
-	r := runFile{PID: os.Getpid(), HTTP: "http://" + s.listener.Addr().String(), Started: time.Now().UTC()}
+	r := runFile{PID: os.Getpid(), Instance: s.instance, HTTP: "http://" + s.listener.Addr().String(), Started: time.Now().UTC()}
 	if s.nats != nil {
 		r.NATS = s.nats.ClientURL()
 	}
@@ -153,6 +189,7 @@ func (s *service) announce() error {
 // stop ends the work, in the order in which it depends on itself, and closes everything. It is safe after a failed
 // start.
 func (s *service) stop() error {
+	s.stopping.Store(true)
 	if s.stopWork != nil {
 		s.stopWork()
 	}
@@ -162,7 +199,7 @@ func (s *service) stop() error {
 		if err := s.listener.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
-		if r, ok, _ := readRunFile(s.e.cfg.DataDir); ok && r.PID == os.Getpid() {
+		if r, ok, _ := readRunFile(s.e.cfg.DataDir); ok && r.Instance == s.instance {
 			errs = append(errs, os.Remove(runFilePath(s.e.cfg.DataDir)))
 		}
 	}

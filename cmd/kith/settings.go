@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -55,22 +54,18 @@ func override[T any](into *T, value *T) {
 }
 
 // graphBudget returns the longest time a search waits for the graph.
-func graphBudget(c config.Rerank) (time.Duration, error) {
+func graphBudget(c config.Rerank) time.Duration {
 	if c.BudgetMS == nil {
-		return reader.DefaultBudget, nil
+		return reader.DefaultBudget
 	}
-	if *c.BudgetMS < 1 || *c.BudgetMS > 60_000 {
-		return 0, fmt.Errorf("MEMORY_GRAPH_BUDGET_MS %d: want 1 to 60000", *c.BudgetMS)
-	}
-	return time.Duration(*c.BudgetMS) * time.Millisecond, nil
+	return time.Duration(*c.BudgetMS) * time.Millisecond
 }
 
 // readerConfig returns the reader's configuration.
 func (e *env) readerConfig(sw config.Switches) (reader.Config, error) {
 	settings, err := rerankSettings(e.cfg.Rerank)
-	budget, budgetErr := graphBudget(e.cfg.Rerank)
-	if err := errors.Join(err, budgetErr); err != nil {
+	if err != nil {
 		return reader.Config{}, &usageError{err}
 	}
-	return reader.Config{Rerank: settings, GraphOff: !sw.Rerank, Budget: budget, Logger: e.log}, nil
+	return reader.Config{Rerank: settings, GraphOff: !sw.Rerank, Budget: graphBudget(e.cfg.Rerank), Logger: e.log}, nil
 }

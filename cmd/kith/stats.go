@@ -39,6 +39,9 @@ func (c statsCmd) Run(e *env) (err error) {
 func printStats(e *env, st server.Stats, h server.Health) {
 	g := st.Graph
 	e.printf("graph    %d users, %d facts (%d present), %d entities, %d topics, %d edges, %s on disk\n", g.Users, g.Facts, g.Present, g.Entities, g.Topics, g.Edges, bytesText(g.Bytes))
+	if g.Leaked > 0 {
+		e.printf("         %s of memory lost in the engine since start, freed by a restart\n", bytesText(g.Leaked))
+	}
 	v := st.Vector
 	if v.Error != "" {
 		e.printf("vectors  %s: %s\n", v.Driver, v.Error)

@@ -31,6 +31,10 @@ type Memory struct {
 // NATS says where events come from.
 type NATS struct {
 	URL         string        `name:"nats-url" env:"NATS_URL" placeholder:"URL" help:"NATS server, like nats://host:4222; empty starts an embedded one." secret:"url"`
+	Creds       string        `name:"nats-creds" env:"NATS_CREDS" type:"path" placeholder:"FILE" help:"Credentials file (JWT and seed) for the NATS server."`
+	CA          string        `name:"nats-ca" env:"NATS_CA" type:"path" placeholder:"FILE" help:"PEM roots that the NATS server's certificate must lead to."`
+	Cert        string        `name:"nats-cert" env:"NATS_CERT" type:"path" placeholder:"FILE" help:"PEM certificate of this client, with nats-key."`
+	Key         string        `name:"nats-key" env:"NATS_KEY" type:"path" placeholder:"FILE" help:"Its key."`
 	Listen      string        `name:"nats-listen" env:"KITH_NATS_LISTEN" default:"127.0.0.1:4222" help:"Address of the embedded NATS server."`
 	SyncAlways  bool          `name:"nats-sync-always" env:"KITH_NATS_SYNC_ALWAYS" help:"Embedded server: fsync every message instead of once a second."`
 	MaxAge      time.Duration `name:"stream-max-age" env:"KITH_STREAM_MAX_AGE" default:"0s" help:"Age at which the stream drops events; 0 keeps them."`
@@ -41,7 +45,7 @@ type NATS struct {
 
 // Qdrant says where vectors are; without a URL the embedded store in the data directory is used.
 type Qdrant struct {
-	URL        string            `name:"qdrant-url" env:"QDRANT_URL" placeholder:"URL" help:"Qdrant gRPC endpoint, like http://host:6334; empty uses the embedded store."`
+	URL        string            `name:"qdrant-url" env:"QDRANT_URL" placeholder:"URL" help:"Qdrant gRPC endpoint, like http://host:6334; empty uses the embedded store." secret:"url"`
 	APIKey     string            `name:"qdrant-api-key" env:"QDRANT_API_KEY" placeholder:"KEY" help:"Qdrant API key." secret:"all"`
 	Collection string            `name:"qdrant-collection" env:"QDRANT_COLLECTION" default:"memories" help:"Collection that holds the facts."`
 	VectorName string            `name:"qdrant-vector" env:"QDRANT_VECTOR_NAME" placeholder:"NAME" help:"Named vector of the collection; empty is the unnamed one."`

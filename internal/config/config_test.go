@@ -129,6 +129,44 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
+func TestMaskURLs(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                 "",
+		"nats://host:4222":                 "nats://host:4222",
+		"admin:sesame@nats.internal:4222":  "admin:***@nats.internal:4222",
+		"t0ken@host":                       "***@host",
+		"nats://ann:p@ss:w/rd@host:4222":   "nats://ann:***@host:4222",
+		"tls://a:b@one, tls://c:d@two:422": "tls://a:***@one,tls://c:***@two:422",
+		"http://key@qdrant:6334":           "http://***@qdrant:6334",
+	} {
+		if got := config.MaskURLs(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A value that is set and wrong is refused under the name it was set by, also 0 where a default stands for "not set".
+func TestValidate(t *testing.T) {
+	if _, _, err := parse(t, ""); err != nil {
+		t.Errorf("defaults: %v", err)
+	}
+	for args, want := range map[string]string{
+		"--batch-events=0":              "KITH_BATCH_EVENTS 0: want 1 to 10000",
+		"--batch-tick=0s":               "KITH_BATCH_TICK 0s",
+		"--drain-timeout=0s":            "KITH_DRAIN_TIMEOUT 0s",
+		"--graph-co-occurs-max-batch=0": "MEMORY_GRAPH_CO_OCCURS_MAX_BATCH 0: want 1 to 64",
+		"--graph-edge-min-score=0":      "MEMORY_GRAPH_EDGE_MIN_SCORE 0",
+		"--graph-edge-min-score=NaN":    "MEMORY_GRAPH_EDGE_MIN_SCORE NaN",
+		"--graph-budget-ms=0":           "MEMORY_GRAPH_BUDGET_MS 0: want 1 to 60000",
+		"--stream-max-bytes=-1":         "KITH_STREAM_MAX_BYTES -1",
+		"--nats-cert=/tls/cert.pem":     "NATS_CERT",
+	} {
+		if _, _, err := parse(t, "", args); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v: want %q", args, err, want)
+		}
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 // The table of the mode rules: nothing set means on; one setting brings the defaults of the others back.

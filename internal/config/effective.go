@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -105,28 +104,31 @@ func plain(v reflect.Value) string {
 }
 
 // MaskURLs hides user information in a comma-separated list of URLs: the password, or the whole user part where it is a
-// bare token.
+// bare token. A part without a scheme is read as NATS reads it, as if nats:// stood before it.
 func MaskURLs(list string) string {
 	parts := strings.Split(list, ",")
 	for i, p := range parts {
-		u, err := url.Parse(strings.TrimSpace(p))
-		if err != nil {
-			if strings.Contains(p, "@") {
-				parts[i] = "***"
-			}
-			continue
+		if strings.Contains(p, "@") {
+			parts[i] = maskURL(strings.TrimSpace(p))
 		}
-		if u.User == nil {
-			continue
-		}
-		user := u.User.Username()
-		_, hasPassword := u.User.Password()
-		u.User = nil
-		masked := "***@"
-		if hasPassword {
-			masked = url.PathEscape(user) + ":***@"
-		}
-		parts[i] = strings.Replace(u.String(), "://", "://"+masked, 1)
 	}
 	return strings.Join(parts, ",")
+}
+
+func maskURL(text string) string {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found {
+		scheme, rest = "", text
+	} else {
+		scheme += "://"
+	}
+	at := strings.LastIndex(rest, "@")
+	if at < 0 {
+		return text
+	}
+	user, _, hasPassword := strings.Cut(rest[:at], ":")
+	if !hasPassword {
+		return scheme + "***@" + rest[at+1:]
+	}
+	return scheme + user + ":***@" + rest[at+1:]
 }
