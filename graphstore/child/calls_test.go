@@ -96,7 +96,8 @@ func TestErrorsKeepTheirIdentity(t *testing.T) {
 			t.Fatalf("%v: got %v, broken %v", err, got, broken)
 		}
 		for _, other := range every {
-			if want := err != plain && (other == err || same[err] == other); errors.Is(got, other) != want {
+			crosses := !errors.Is(err, plain)
+			if want := crosses && (errors.Is(other, err) || errors.Is(other, same[err])); errors.Is(got, other) != want {
 				t.Errorf("%v is %v: %v, want %v", err, other, !want, want)
 			}
 		}
@@ -224,5 +225,20 @@ func TestCloseDuringALoad(t *testing.T) {
 	gone(t, s)
 	if err := s.Close(); err != nil {
 		t.Errorf("second close: %v", err)
+	}
+}
+
+// TestHungChildIsReplaced hangs in a transaction for a caller without a deadline.
+func TestHungChildIsReplaced(t *testing.T) {
+	cfg, happened := testConfig("odd", "graph")
+	cfg.ApplyLimit = 300 * time.Millisecond
+	s := start(t, cfg)
+	err := s.Apply(t.Context(), []graphstore.Change{fact("ada", "hang")})
+	if !errors.Is(err, ErrChildDied) || !strings.Contains(err.Error(), "not answered within 300ms") {
+		t.Errorf("got %v, want ErrChildDied and why", err)
+	}
+	wait(t, happened.restarted)
+	if _, err := s.Stats(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

@@ -22,6 +22,7 @@ const (
 	DefaultOpenTimeout     = 5 * time.Minute
 	DefaultCloseTimeout    = 30 * time.Second
 	DefaultAnswerWait      = 5 * time.Second
+	DefaultApplyLimit      = 10 * time.Minute
 )
 
 // MaxSocketDirBytes bounds the name of Config.SocketDir: the name of a socket has at most 107 bytes.
@@ -62,6 +63,9 @@ type Config struct {
 	// AnswerWait is how long an Apply whose context ended waits for the child to say whether it was committed. Defaults
 	// to DefaultAnswerWait.
 	AnswerWait time.Duration
+	// ApplyLimit is how long an Apply may go unanswered, with the wait for its turn, before the child counts as hung and is
+	// killed. It must leave time for the largest transaction and a checkpoint. Defaults to DefaultApplyLimit.
+	ApplyLimit time.Duration
 
 	// Errors must be the value that the child has in [ServeConfig].
 	Errors Errors
@@ -97,6 +101,7 @@ func (c Config) withDefaults() Config {
 	c.OpenTimeout = cmp.Or(c.OpenTimeout, DefaultOpenTimeout)
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, DefaultCloseTimeout)
 	c.AnswerWait = cmp.Or(c.AnswerWait, DefaultAnswerWait)
+	c.ApplyLimit = cmp.Or(c.ApplyLimit, DefaultApplyLimit)
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
@@ -132,7 +137,7 @@ func (c Config) validate() error {
 	}
 	for field, d := range map[string]time.Duration{"BackoffMin": c.BackoffMin, "BreakerWindow": c.BreakerWindow,
 		"BreakerPause": c.BreakerPause, "StartTimeout": c.StartTimeout, "OpenTimeout": c.OpenTimeout,
-		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait} {
+		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait, "ApplyLimit": c.ApplyLimit} {
 		if d < 0 {
 			refuse(field, d, "a positive duration")
 		}

@@ -51,7 +51,7 @@ func TestKilledChildLosesNothingAcknowledged(t *testing.T) {
 				t.Fatalf("step %d: no child", n)
 			}
 			killers.Go(func() { // some moment of the apply below
-				for until := time.Now().Add(busy); time.Now().Before(until); { //nolint:revive // spins
+				for until := time.Now().Add(busy); time.Now().Before(until); {
 				}
 				_ = syscall.Kill(pid, syscall.SIGKILL) // it may be dead by the step before
 			})

@@ -171,7 +171,7 @@ func TestWhatAnotherOwnsIsNotMoved(t *testing.T) {
 	if got, err := lock.TryLock(); err != nil || !got {
 		t.Fatal(got, err)
 	}
-	defer lock.Unlock()
+	defer func() { _ = lock.Unlock() }()
 	cfg, _ := testConfig("odd", path)
 	if s, err := Start(t.Context(), cfg); !errors.Is(err, ErrInUse) {
 		t.Errorf("got %v, %v, want ErrInUse", s, err)

@@ -7,18 +7,21 @@ import (
 	"sync"
 )
 
-const (
-	keptOutput  = 4 << 10
-	shownOutput = 300
-)
+// shownOutput is how much of a line is kept, in bytes.
+const shownOutput = 300
 
-// output passes on what a child writes and keeps the last of it, which says why it died.
+// tellingPrefixes begin the lines that say why a Go program, or C in it, died. A long trace follows them.
+var tellingPrefixes = []string{"panic: ", "fatal error: ", "SIG"}
+
+// output passes on what a child writes and keeps the line that says why it died.
 type output struct {
 	to io.Writer
 
 	mu struct {
 		sync.Mutex
-		kept []byte
+		line    []byte // the beginning of the line that is being written
+		last    string // the last line that is not blank
+		telling string // the first line that says why
 	}
 }
 
@@ -26,31 +29,39 @@ type output struct {
 func (o *output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.mu.kept = append(o.mu.kept, p...)
-	if extra := len(o.mu.kept) - keptOutput; extra > 0 && !bytes.Contains(o.mu.kept, []byte("panic: ")) {
-		o.mu.kept = append(o.mu.kept[:0], o.mu.kept[extra:]...)
-	} else if extra > 0 {
-		o.mu.kept = o.mu.kept[:keptOutput] // of a panic the first lines count
+	for rest := p; len(rest) > 0; {
+		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		o.mu.line = append(o.mu.line, line[:min(len(line), shownOutput-len(o.mu.line))]...)
+		if ended {
+			o.endLocked()
+		}
+		rest = after
 	}
 	_, _ = o.to.Write(p)
 	return len(p), nil
 }
 
-// last returns the line that tells most: that of a panic, or else the last.
-func (o *output) last() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(string(o.mu.kept)), "\n")
-	line := lines[len(lines)-1]
-	for _, l := range lines {
-		if strings.HasPrefix(l, "panic: ") || strings.HasPrefix(l, "fatal error: ") || strings.HasPrefix(l, "SIG") {
-			line = l
-			break
+func (o *output) endLocked() {
+	line := strings.ToValidUTF8(strings.TrimSpace(string(o.mu.line)), "\uFFFD")
+	o.mu.line = o.mu.line[:0]
+	if line == "" {
+		return
+	}
+	o.mu.last = line
+	for _, prefix := range tellingPrefixes {
+		if o.mu.telling == "" && strings.HasPrefix(line, prefix) {
+			o.mu.telling = line
 		}
 	}
-	line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
-	if len(line) > shownOutput {
-		line = line[:shownOutput]
+}
+
+// why returns the line that tells most: the first of a panic, or else the last of all.
+func (o *output) why() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLocked()
+	if o.mu.telling != "" {
+		return o.mu.telling
 	}
-	return line
+	return o.mu.last
 }

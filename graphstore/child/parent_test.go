@@ -89,6 +89,17 @@ func ended(t *testing.T, pidfd int, limit time.Duration) bool {
 	}
 }
 
+// shortDir returns a directory with a name that leaves room for that of a socket.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 func kill(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Kill(); err != nil {
@@ -99,11 +110,7 @@ func kill(t *testing.T, cmd *exec.Cmd) {
 
 // TestKilledParentTakesTheChildAlong kills a parent: its child ends within a second, and its socket is gone.
 func TestKilledParentTakesTheChildAlong(t *testing.T) {
-	dir, err := os.MkdirTemp("", "k") // a short name
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := shortDir(t)
 	cmd, child := parent(t, "kuzu", filepath.Join(dir, "graph"))
 	kill(t, cmd)
 	killed := time.Now()
@@ -121,11 +128,7 @@ func TestKilledParentTakesTheChildAlong(t *testing.T) {
 // TestOrphanFinishesItsTransaction kills a parent while the child is in a transaction: the child ends after it, not
 // before.
 func TestOrphanFinishesItsTransaction(t *testing.T) {
-	dir, err := os.MkdirTemp("", "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
+	dir := shortDir(t)
 	sign, log := filepath.Join(dir, "sign"), filepath.Join(dir, "log")
 	cmd, child := parent(t, "odd", filepath.Join(dir, "graph"), parentFact+"=until "+sign, logFile+"="+log)
 	kill(t, cmd)

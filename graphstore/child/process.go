@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -23,6 +24,7 @@ type process struct {
 	lifeline *os.File           // closing it ends the child after the transaction in hand
 	dir      string             // of the socket
 	output   *output
+	blame    atomic.Pointer[string] // why this process killed it
 	since    time.Time
 	noted    chan struct{} // closed when the supervisor has taken note of the end
 }
@@ -133,13 +135,22 @@ func (p *process) release() {
 	}
 }
 
+// condemn kills the process for a reason.
+func (p *process) condemn(why string) {
+	p.blame.CompareAndSwap(nil, &why)
+	p.kill()
+}
+
 // obituary says how an ended process ended.
 func (p *process) obituary() string {
 	state := "ended"
+	if why := p.blame.Load(); why != nil {
+		return "killed by its parent: " + *why
+	}
 	if p.cmd != nil && p.client.Exited() && p.cmd.ProcessState != nil { // Exited orders the read after the wait
 		state = p.cmd.ProcessState.String()
 	}
-	if last := p.output.last(); last != "" {
+	if last := p.output.why(); last != "" {
 		return state + ": " + last
 	}
 	return state

@@ -17,14 +17,12 @@ func (s *service) apply(stream grpc.ServerStream) error {
 		return s.answerStream(stream, err)
 	}
 	defer s.applies.Done()
-	ctx, changes, err := receive(stream)
+	left, changes, err := receive(stream)
 	if err != nil {
 		return s.answerStream(stream, err)
 	}
-	if ctx == nil {
-		return nil // the caller gave up before it said all: nobody waits for an answer
-	}
-	defer ctx.end()
+	ctx, end := callContext(stream, left)
+	defer end()
 	return s.answerStream(stream, store.Apply(ctx, changes))
 }
 
@@ -34,25 +32,18 @@ func (s *service) answerStream(to sender, err error) error {
 	return to.SendMsg(&message{out.buf})
 }
 
-// callContext is the caller's context on this side: it ends when the caller's does, or the connection.
-type callContext struct {
-	context.Context
-	end context.CancelFunc
-}
-
-// receive reads the frames of an apply up to the commit. Without one there is nothing to do: it returns nothing.
-func receive(stream grpc.ServerStream) (*callContext, []graphstore.Change, error) {
-	var left time.Duration
-	var changes []graphstore.Change
+// receive reads the frames of an apply up to the commit: how long the caller gives it (0: no limit), and the changes. A
+// caller that gives up before the commit is an error, whose answer finds nobody.
+func receive(stream grpc.ServerStream) (left time.Duration, changes []graphstore.Change, err error) {
 	var records reader
 	for {
 		m := &message{}
-		if stream.RecvMsg(m) != nil {
-			return nil, nil, nil
+		if err := stream.RecvMsg(m); err != nil {
+			return 0, nil, err
 		}
 		kind, body, err := cutFrame(m)
 		if err != nil {
-			return nil, nil, err
+			return 0, nil, err
 		}
 		switch kind {
 		case frameBegin:
@@ -64,15 +55,12 @@ func receive(stream grpc.ServerStream) (*callContext, []graphstore.Change, error
 				return nil
 			})
 		case frameCommit:
-			if err := complete(body, len(changes)); err != nil {
-				return nil, nil, err
-			}
-			return newCallContext(stream, left), changes, nil
+			return left, changes, complete(body, len(changes))
 		default:
 			err = fmt.Errorf("frame %q in an apply", kind)
 		}
 		if err != nil {
-			return nil, nil, err
+			return 0, nil, err
 		}
 	}
 }
@@ -85,21 +73,22 @@ func complete(body []byte, got int) error {
 	return nil
 }
 
-// newCallContext watches for the frame that cancels.
-func newCallContext(stream grpc.ServerStream, left time.Duration) *callContext {
-	c := &callContext{}
+// callContext returns the caller's context on this side: it ends when the caller's does, or the connection.
+func callContext(stream grpc.ServerStream, left time.Duration) (context.Context, context.CancelFunc) {
+	var ctx context.Context
+	var end context.CancelFunc
 	if left > 0 {
-		c.Context, c.end = context.WithTimeout(stream.Context(), left)
+		ctx, end = context.WithTimeout(stream.Context(), left)
 	} else {
-		c.Context, c.end = context.WithCancel(stream.Context())
+		ctx, end = context.WithCancel(stream.Context())
 	}
 	go func() { // ends with the stream
 		m := &message{}
 		if stream.RecvMsg(m) == nil && len(m.data) > 0 && m.data[0] == frameCancel {
-			c.end()
+			end()
 		}
 	}()
-	return c
+	return ctx, end
 }
 
 // load answers with the records of one space, or of all, in chunks. A reader that does not read holds it up in SendMsg

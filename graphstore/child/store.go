@@ -153,6 +153,10 @@ func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 		if len(changes) == 0 {
 			return nil
 		}
+		hung := time.AfterFunc(s.cfg.ApplyLimit, func() {
+			p.condemn(fmt.Sprintf("an apply was not answered within %v", s.cfg.ApplyLimit))
+		})
+		defer hung.Stop()
 		return p.apply(ctx, s.cfg.AnswerWait, changes)
 	})
 }
