@@ -106,7 +106,12 @@ func (s *service) loadSample(e *env) error {
 	start = time.Now()
 	ctx, cancel := context.WithTimeout(e.ctx, demoProjectTimeout)
 	defer cancel()
-	if err := s.feed.WaitCaughtUp(ctx); err != nil {
+	select {
+	case <-s.fed:
+	case <-ctx.Done():
+		return fmt.Errorf("wait for projection: %w", ctx.Err())
+	}
+	if err := s.feed.Load().WaitCaughtUp(ctx); err != nil {
 		return fmt.Errorf("wait for projection: %w", err)
 	}
 	g := s.graph.Counts()

@@ -32,17 +32,6 @@ func (s *service) connect(ctx context.Context) error {
 	if s.js, err = jetstream.New(s.conn); err != nil {
 		return fmt.Errorf("open JetStream: %w", err)
 	}
-	if !s.sw.Write {
-		return nil
-	}
-	plan, err := s.e.projector()
-	if err != nil {
-		return &usageError{err}
-	}
-	s.feed, err = feed.New(s.js, plan, s.graph, s.e.feedConfig())
-	if err != nil {
-		return &usageError{err}
-	}
 	return nil
 }
 
@@ -84,10 +73,10 @@ func (e *env) projector() (*projector.Projector, error) {
 	return projector.New(cfg)
 }
 
-// project takes events until ctx ends, from when the graph is loaded. If the feed gives up by itself, also by a panic,
+// project takes events until ctx ends, from when the graph is loaded. If projection ends by itself, also by a panic,
 // searches go on and the service says why.
 func (s *service) project(ctx context.Context) {
-	if s.feed == nil {
+	if !s.sw.Write {
 		return
 	}
 	select {
@@ -96,13 +85,32 @@ func (s *service) project(ctx context.Context) {
 		return
 	}
 	var err error
-	if p := panics.Try(func() { err = s.feed.Run(ctx) }); p != nil {
+	if p := panics.Try(func() { err = s.runFeed(ctx) }); p != nil {
 		err = p.AsError()
 	}
 	if err != nil {
 		s.ended.Store(&err)
 		s.e.log.Error("projection ended; searches go on", "err", err)
 	}
+}
+
+// runFeed makes the feed of the graph that is loaded, and runs it.
+func (s *service) runFeed(ctx context.Context) error {
+	plan, err := s.e.projector()
+	if err != nil {
+		return err
+	}
+	cfg := s.e.feedConfig()
+	if cfg.GraphID, err = s.store.id(); err != nil {
+		return err
+	}
+	f, err := feed.New(s.js, plan, s.graph, cfg)
+	if err != nil {
+		return err
+	}
+	s.feed.Store(f)
+	close(s.fed)
+	return f.Run(ctx)
 }
 
 func (s *service) disconnect() error {

@@ -112,6 +112,15 @@ func (g *graphFile) Stats(ctx context.Context) (graphstore.Stats, error) {
 	return store.Stats(ctx)
 }
 
+// id returns the id of the graph, made together with the file.
+func (g *graphFile) id() (string, error) {
+	store, err := g.opened()
+	if err != nil {
+		return "", err
+	}
+	return store.ID(), nil
+}
+
 // leaked returns the bytes of memory the engine has lost since the file was opened.
 func (g *graphFile) leaked() int64 {
 	store, err := g.opened()

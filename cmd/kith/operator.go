@@ -34,7 +34,7 @@ func (s *service) Health() server.Health {
 
 // feedTrouble says what holds projection up.
 func (s *service) feedTrouble(h *server.Health) []string {
-	if s.feed == nil {
+	if !s.sw.Write || s.conn == nil {
 		return nil
 	}
 	var texts []string
@@ -43,7 +43,14 @@ func (s *service) feedTrouble(h *server.Health) []string {
 		h.Projecting = false
 		texts = append(texts, fmt.Sprintf("projection ended: %v", *err))
 	}
-	st := s.feed.Status()
+	if !s.conn.IsConnected() {
+		texts = append(texts, "NATS is not connected")
+	}
+	f := s.feed.Load()
+	if f == nil {
+		return texts
+	}
+	st := f.Status()
 	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending, st.LastApplied, st.LastSuccess, st.LastErrorAt
 	h.Dead, h.DeadFacts = st.Dead, st.DeadFacts
 	if st.LastError != nil {
@@ -52,11 +59,11 @@ func (s *service) feedTrouble(h *server.Health) []string {
 	if st.Failures > 0 {
 		texts = append(texts, fmt.Sprintf("projection fails, %d times in a row: %s", st.Failures, h.LastError))
 	}
+	if st.Undelivered > 0 {
+		texts = append(texts, fmt.Sprintf("%d bad events wait because their dead letters cannot be stored", st.Undelivered))
+	}
 	if st.Pending > 0 && !st.LastSuccess.IsZero() && time.Since(st.LastSuccess) > stalledAfter {
 		texts = append(texts, fmt.Sprintf("projection stands still: %d events wait, last success %s", st.Pending, st.LastSuccess.UTC().Format(time.RFC3339)))
-	}
-	if !st.Connected {
-		texts = append(texts, "NATS is not connected")
 	}
 	return texts
 }
@@ -81,10 +88,10 @@ func (s *service) graphTrouble(h *server.Health) []string {
 
 // AppliedSeq is the stream sequence up to which every event is projected; 0 while none are taken.
 func (s *service) AppliedSeq() uint64 {
-	if s.feed == nil {
-		return 0
+	if f := s.feed.Load(); f != nil {
+		return f.Status().LastApplied
 	}
-	return s.feed.Status().LastApplied
+	return 0
 }
 
 // Stats counts the live graph, the vector store and the feed.
@@ -104,8 +111,8 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 	if err != nil {
 		out.Vector.Driver, out.Vector.Error = s.e.vectorsName(), err.Error()
 	}
-	if s.feed != nil {
-		st := s.feed.Status()
+	if f := s.feed.Load(); f != nil {
+		st := f.Status()
 		out.Feed = server.FeedStats{
 			Applied: st.Applied, Unchanged: st.Unchanged, Deferred: st.Deferred, Dead: st.Dead, DeadFacts: st.DeadFacts,
 			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Pending: st.Pending,

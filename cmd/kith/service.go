@@ -41,8 +41,9 @@ type service struct {
 	nats  *natsserver.Server // nil with an external server, or without events
 	conn  *nats.Conn
 	js    jetstream.JetStream
-	feed  *feed.Feed
-	ended atomic.Pointer[error] // why the feed stopped by itself
+	feed  atomic.Pointer[feed.Feed] // made when the graph is loaded and has an id
+	fed   chan struct{}             // closed when it is made
+	ended atomic.Pointer[error]     // why projection stopped by itself
 
 	listener net.Listener
 
@@ -54,7 +55,7 @@ type service struct {
 
 // open opens the stores and builds the reading side; nothing runs yet.
 func open(e *env) (*service, error) {
-	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
+	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1), fed: make(chan struct{})}
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
 	}
