@@ -17,6 +17,7 @@ const module = "github.com/kithgraph/kith"
 var mayImport = map[string][]string{
 	"graphstore":                {},
 	"graphstore/kuzu":           {"graphstore"},
+	"graphstore/child":          {"graphstore"},
 	"graphstore/live":           {"graphstore"},
 	"graphstore/graphstoretest": {"graphstore"},
 	"projector":                 {"graphstore"},
