@@ -23,6 +23,7 @@ const (
 	DefaultCloseTimeout    = 30 * time.Second
 	DefaultAnswerWait      = 5 * time.Second
 	DefaultApplyLimit      = 10 * time.Minute
+	DefaultMemoryCheck     = time.Minute
 )
 
 // MaxSocketDirBytes bounds the name of Config.SocketDir: the name of a socket has at most 107 bytes.
@@ -67,6 +68,12 @@ type Config struct {
 	// killed. It must leave time for the largest transaction and a checkpoint. Defaults to DefaultApplyLimit.
 	ApplyLimit time.Duration
 
+	// MemoryLimit is the resident memory, in bytes, beyond which the child is replaced by a new one, as [Store.Recycle]
+	// does. It is looked at every MemoryCheck, where there is a /proc file system. 0, the default: no limit.
+	MemoryLimit int64
+	// MemoryCheck defaults to DefaultMemoryCheck.
+	MemoryCheck time.Duration
+
 	// Errors must be the value that the child has in [ServeConfig].
 	Errors Errors
 	// Stderr gets what the child writes to its standard output and error. It must not block for long. Defaults to
@@ -102,6 +109,7 @@ func (c Config) withDefaults() Config {
 	c.CloseTimeout = cmp.Or(c.CloseTimeout, DefaultCloseTimeout)
 	c.AnswerWait = cmp.Or(c.AnswerWait, DefaultAnswerWait)
 	c.ApplyLimit = cmp.Or(c.ApplyLimit, DefaultApplyLimit)
+	c.MemoryCheck = cmp.Or(c.MemoryCheck, DefaultMemoryCheck)
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
@@ -137,10 +145,13 @@ func (c Config) validate() error {
 	}
 	for field, d := range map[string]time.Duration{"BackoffMin": c.BackoffMin, "BreakerWindow": c.BreakerWindow,
 		"BreakerPause": c.BreakerPause, "StartTimeout": c.StartTimeout, "OpenTimeout": c.OpenTimeout,
-		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait, "ApplyLimit": c.ApplyLimit} {
+		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait, "ApplyLimit": c.ApplyLimit, "MemoryCheck": c.MemoryCheck} {
 		if d < 0 {
 			refuse(field, d, "a positive duration")
 		}
+	}
+	if c.MemoryLimit < 0 {
+		refuse("MemoryLimit", c.MemoryLimit, "0 for none, or a number of bytes")
 	}
 	if err := c.Errors.validate(); err != nil {
 		errs = append(errs, err)

@@ -19,7 +19,7 @@ type Health struct {
 	Phase       Phase
 	Since       time.Time // of the phase
 	PID         int       // of the child that answers; 0 when none does
-	Restarts    int       // children that took over from one that ended
+	Restarts    int       // children that took over from another
 	Crashes     int       // ends of children that should not have ended, and starts that failed
 	Quarantines int       // graphs moved aside; each time the store began empty
 	LastReason  string    // of the last crash or refusal; empty if there was none

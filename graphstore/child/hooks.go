@@ -7,7 +7,7 @@ import "time"
 type Hooks struct {
 	// Crashed: a child ended that should not have, or a start failed.
 	Crashed func(Crash)
-	// Restarted: calls are taken again.
+	// Restarted: calls are taken again, after a crash or a replacement in order.
 	Restarted func(Restart)
 	// Quarantined: the graph was moved aside, and the next child begins with an empty one. It is called before the empty
 	// graph takes any call, also by [Start]. The owner marks the graph as to be rebuilt here: what was acknowledged is no

@@ -23,6 +23,7 @@ type Store struct {
 	stop       context.CancelFunc // of the supervisor
 	supervised chan struct{}      // closed when the supervisor has ended
 	closing    chan struct{}      // closed when Close no longer waits for calls
+	recycles   chan chan error    // to the supervisor
 
 	mu struct {
 		sync.Mutex
@@ -31,7 +32,7 @@ type Store struct {
 		changed  chan struct{} // closed at the next change of the above
 		closed   bool
 		inflight int
-		idle     chan struct{} // made by Close, closed when no call is in flight
+		idle     chan struct{} // closed when no call is in flight; nil while nobody waits for that
 		health   Health
 	}
 	once sync.Once
@@ -48,7 +49,7 @@ func Start(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, log: cfg.Logger.With("component", "graphstore/child"), supervised: make(chan struct{}),
-		closing: make(chan struct{})}
+		closing: make(chan struct{}), recycles: make(chan chan error)}
 	s.mu.changed = make(chan struct{})
 	sup := newSupervisor(s)
 	p, err := sup.first(ctx)
@@ -103,15 +104,23 @@ func (s *Store) tryEnter(ctx context.Context) (*process, <-chan struct{}, error)
 func (s *Store) leave() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mu.inflight--
-	s.idleLocked()
-}
-
-func (s *Store) idleLocked() {
-	if s.mu.idle != nil && s.mu.inflight == 0 {
+	if s.mu.inflight--; s.mu.inflight == 0 && s.mu.idle != nil {
 		close(s.mu.idle)
 		s.mu.idle = nil
 	}
+}
+
+// whenIdleLocked returns a channel that is closed when no call is in flight.
+func (s *Store) whenIdleLocked() <-chan struct{} {
+	if s.mu.inflight == 0 {
+		idle := make(chan struct{})
+		close(idle)
+		return idle
+	}
+	if s.mu.idle == nil {
+		s.mu.idle = make(chan struct{})
+	}
+	return s.mu.idle
 }
 
 // call makes a call of the child and turns its loss into [ErrChildDied].
@@ -233,10 +242,9 @@ func (s *Store) close() error {
 
 // drain refuses new calls and waits for those in flight.
 func (s *Store) drain(deadline time.Time) (drained bool) {
-	idle := make(chan struct{})
 	s.mu.Lock()
-	s.mu.closed, s.mu.idle = true, idle
-	s.idleLocked()
+	s.mu.closed = true
+	idle := s.whenIdleLocked()
 	close(s.mu.changed) // wakes calls that wait for a child
 	s.mu.changed = make(chan struct{})
 	s.mu.Unlock()

@@ -51,31 +51,77 @@ func (v *supervisor) first(ctx context.Context) (*process, error) {
 // run watches the child and its successors until the context ends; a child that lives then is left to Close.
 func (v *supervisor) run(ctx context.Context, p *process) {
 	defer close(v.supervised)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.ended:
-		}
-		down := time.Now()
-		if down.Sub(p.since) > v.cfg.BackoffMax {
-			v.delay = v.cfg.BackoffMin
-		}
-		wait := v.note(Crash{PID: p.pid, Phase: CrashedRunning, Reason: p.obituary(), At: down})
-		close(p.noted)
-		p.release()
-		next, attempts := v.revive(ctx, wait)
-		if next == nil {
-			return
-		}
-		v.mu.Lock()
-		v.mu.health.Restarts++
-		v.phaseLocked(PhaseRunning, next, nil)
-		v.mu.Unlock()
-		v.log.Info("store child runs again", "pid", next.pid, "attempts", attempts, "down", time.Since(down))
-		v.cfg.Hooks.Restarted(Restart{PID: next.pid, Attempts: attempts, Down: time.Since(down)})
-		p = next
+	for p != nil {
+		p = v.watch(ctx, p)
 	}
+}
+
+// watch returns the child that takes over when p has ended or is to be replaced, p itself if it is to go on, or nil when
+// the context ends.
+func (v *supervisor) watch(ctx context.Context, p *process) *process {
+	var look <-chan time.Time
+	if v.cfg.MemoryLimit > 0 {
+		timer := time.NewTimer(v.cfg.MemoryCheck)
+		defer timer.Stop()
+		look = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-p.ended:
+		return v.afterCrash(ctx, p)
+	case done := <-v.recycles:
+		next, err := v.replace(ctx, p)
+		done <- err
+		return next
+	case <-look:
+		if !v.tooLarge(p) {
+			return p
+		}
+		v.log.Info("store child is over its memory limit: replacing it", "pid", p.pid, "limit", v.cfg.MemoryLimit)
+		next, err := v.replace(ctx, p)
+		if err != nil {
+			v.log.Warn("store child stays over its memory limit", "err", err)
+		}
+		return next
+	}
+}
+
+// replace retires the child p and returns its successor, or p if it stays.
+func (v *supervisor) replace(ctx context.Context, p *process) (*process, error) {
+	down := time.Now()
+	if err := v.retire(ctx, p); err != nil {
+		return p, err
+	}
+	close(p.noted)
+	return v.succeed(ctx, down, 0), nil
+}
+
+// afterCrash takes note of the end of the child p and returns its successor.
+func (v *supervisor) afterCrash(ctx context.Context, p *process) *process {
+	down := time.Now()
+	if down.Sub(p.since) > v.cfg.BackoffMax {
+		v.delay = v.cfg.BackoffMin
+	}
+	wait := v.note(Crash{PID: p.pid, Phase: CrashedRunning, Reason: p.obituary(), At: down})
+	close(p.noted)
+	p.release()
+	return v.succeed(ctx, down, wait)
+}
+
+// succeed brings up the next child after a wait and lets it take calls. It returns nil when the context ends.
+func (v *supervisor) succeed(ctx context.Context, down time.Time, wait time.Duration) *process {
+	next, attempts := v.revive(ctx, wait)
+	if next == nil {
+		return nil
+	}
+	v.mu.Lock()
+	v.mu.health.Restarts++
+	v.phaseLocked(PhaseRunning, next, nil)
+	v.mu.Unlock()
+	v.log.Info("store child runs again", "pid", next.pid, "attempts", attempts, "down", time.Since(down))
+	v.cfg.Hooks.Restarted(Restart{PID: next.pid, Attempts: attempts, Down: time.Since(down)})
+	return next
 }
 
 // revive starts a child until one runs, or the context ends.
