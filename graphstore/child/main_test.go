@@ -52,7 +52,7 @@ func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)
 func TestMain(m *testing.M) {
 	switch r := os.Getenv(role); r {
 	case "":
-		goleak.VerifyTestMain(m)
+		testMain(m)
 	case "parent":
 		fmt.Fprintln(os.Stderr, killedParent())
 		os.Exit(1)
@@ -66,6 +66,21 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+}
+
+// testMain runs the tests with a temporary directory of their own, in which everything that is left behind shows.
+func testMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "k") // a short name leaves room for that of a socket
+	if err != nil {
+		panic(err)
+	}
+	if err := os.Setenv("TMPDIR", dir); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
 
 // logFile, in the environment of a child, is where it logs.
@@ -141,16 +156,22 @@ func start(t testing.TB, cfg Config) *Store {
 // gone checks that nothing of the store's children is left: no process, living or not reaped, and no directory.
 func gone(t testing.TB, s *Store) {
 	t.Helper()
-	sockets, err := filepath.Glob(filepath.Join(s.cfg.SocketDir, "kith-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.cfg.SocketDir != os.TempDir() && len(sockets) > 0 {
-		t.Errorf("left behind: %v", sockets)
+	if left := sockets(t, s.cfg.SocketDir); len(left) > 0 {
+		t.Errorf("directories left behind: %v", left)
 	}
 	if left := children(t); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
 	}
+}
+
+// sockets lists the directories that were made for sockets.
+func sockets(t testing.TB, dir string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "kith-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // children lists the processes whose parent is this one.

@@ -156,8 +156,8 @@ func TestWhatMovesNothing(t *testing.T) {
 			if diff := cmp.Diff(before, read(t, dir)); diff != "" || len(happened.quarantined) > 0 || exists(path+".quarantine") {
 				t.Errorf("moved: %s", diff)
 			}
-			if left := children(t); len(left) > 0 {
-				t.Errorf("processes left behind: %v", left)
+			if left := append(children(t), sockets(t, os.TempDir())...); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
 			}
 		})
 	}

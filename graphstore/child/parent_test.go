@@ -172,3 +172,24 @@ func TestSignalsForTheGroupAreTheParents(t *testing.T) {
 		t.Errorf("health %+v, want process %d still", h, pid)
 	}
 }
+
+// TestSocketIsPrivate looks at the one way into a running child.
+func TestSocketIsPrivate(t *testing.T) {
+	cfg, _ := testConfig("memory", "graph")
+	start(t, cfg)
+	dirs := sockets(t, os.TempDir())
+	if len(dirs) != 1 {
+		t.Fatalf("directories of sockets: %v, want one", dirs)
+	}
+	dir, err := os.Stat(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dirs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir.Mode().Perm() != 0o700 || len(entries) != 1 || entries[0].Type() != os.ModeSocket {
+		t.Errorf("directory %v with %v, want mode 0700 and one socket", dir.Mode(), entries)
+	}
+}

@@ -158,7 +158,7 @@ func (v *supervisor) failed(err error) (wait time.Duration) {
 	switch {
 	case err != nil:
 		v.log.Error("graph that cannot be opened stays in its place", "err", err)
-	case moved:
+	case moved: // and with it the cause: no need to wait
 		v.waiting()
 		return 0
 	}

@@ -3,7 +3,9 @@ package child
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +84,38 @@ func TestTornChunksAreRefused(t *testing.T) {
 	}
 	if err := new(encoder).change(graphstore.Change{Space: whole.Space, Op: graphstore.Put}); !errors.Is(err, errNoRecord) {
 		t.Errorf("change without record: %v", err)
+	}
+}
+
+// TestDamagedChunks changes bytes of a chunk at random: whatever comes out, it is no panic, and a record that is read is one
+// that can be written.
+func TestDamagedChunks(t *testing.T) {
+	var sent chunks
+	out := &chunker{to: &sent}
+	for _, c := range graphstoretest.Graph(2, 1, 20) {
+		if err := out.add(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.flush(); err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	refused := 0
+	for range 2000 {
+		chunk := slices.Clone(sent[0][1:])
+		for range 1 + rng.IntN(3) {
+			chunk[rng.IntN(len(chunk))] = byte(rng.Uint32())
+		}
+		_, broken := new(reader).each(chunk, func(c graphstore.Change) error { return new(encoder).change(c) })
+		if broken != nil {
+			refused++
+		}
+	}
+	if refused == 0 { // lengths and kinds are among the bytes
+		t.Error("no damage was noticed")
 	}
 }
 
