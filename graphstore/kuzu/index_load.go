@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -18,11 +19,12 @@ func loadIndex(s *session, sizes pageSizes) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.pages(textTable, textTable.columns, l.addText); err != nil {
+	if err := l.pages(textTable, l.addText); err != nil {
 		return nil, err
 	}
 	for _, t := range nodeTables() {
-		if err := l.pages(t, t.columns, func(row []any) error { return l.addNode(t, row) }); err != nil {
+		indexed := t.indexed()
+		if err := l.pages(indexed, func(row []any) error { return l.addNode(indexed, row) }); err != nil {
 			return nil, err
 		}
 	}
@@ -42,8 +44,19 @@ type indexLoader struct {
 	byNo    map[int64]graphstore.Space
 }
 
+// indexed returns the table with the columns that the index needs only.
+func (t *nodeTable) indexed() *nodeTable {
+	columns := slices.Clone(t.columns[:nodeHead])
+	for _, c := range t.columns[nodeHead:] {
+		if c.kind == ref {
+			columns = append(columns, c)
+		}
+	}
+	return &nodeTable{table: table{t.name, columns}, kind: t.kind}
+}
+
 // pages hands on the rows of a table.
-func (l *indexLoader) pages(t *nodeTable, columns []column, each func(row []any) error) error {
+func (l *indexLoader) pages(t *nodeTable, each func(row []any) error) error {
 	extent, err := extentOf(l.session, t, nil)
 	if err != nil {
 		return err
@@ -51,7 +64,7 @@ func (l *indexLoader) pages(t *nodeTable, columns []column, each func(row []any)
 	var row []any
 	for _, p := range extent.pages(l.sizes.nodes) {
 		err := l.session.query(t.pageOfNodes(false), p.params(nil), func(pack []any) (err error) {
-			if row, err = unpack(columns, pack, row); err != nil {
+			if row, err = unpack(t.columns, pack, row); err != nil {
 				return err
 			}
 			return each(row)

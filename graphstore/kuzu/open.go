@@ -1,6 +1,7 @@
 package kuzu
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gofrs/flock"
@@ -50,8 +51,7 @@ func openOwned(path string, cfg Config, owner *flock.Flock) (*Store, error) {
 // start opens the engine, brings the schema up to date and loads the index.
 func (s *Store) start() error {
 	recovering := fileSize(s.path+walSuffix) > 0
-	var err error
-	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
+	if err := s.openFirst(recovering); err != nil {
 		return err
 	}
 	changed, err := ensureSchema(s.engine.writer)
@@ -63,13 +63,33 @@ func (s *Store) start() error {
 		return fmt.Errorf("identity: %w", err)
 	}
 	if changed || identified || recovering {
-		// What was replayed is in the same state as after commits; from here on it counts as checkpointed.
-		if err := s.checkpointLocked(); err != nil {
+		// What was replayed holds memory like any commit; from here on it counts as checkpointed.
+		if err := s.checkpointLocked(); errors.Is(err, ErrDisk) && s.engine != nil {
+			s.log.Warn("no checkpoint after start", "err", err)
+		} else if err != nil {
 			return fmt.Errorf("checkpoint after start: %w", err)
 		}
 	}
 	if s.index, err = loadIndex(s.engine.writer, s.cfg.pageSizes()); err != nil {
 		return fmt.Errorf("load index: %w", err)
 	}
+	return nil
+}
+
+// recoveryPool is how much more memory the replay of a log may take than writing it did, which had checkpoints in between.
+const recoveryPool = 4
+
+// openFirst opens the engine. A log that does not fit the buffer pool gets a larger one, until the checkpoint that follows.
+func (s *Store) openFirst(recovering bool) (err error) {
+	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err == nil || !recovering {
+		return err
+	}
+	larger := s.cfg
+	larger.BufferPoolBytes *= recoveryPool
+	var again error
+	if s.engine, again = openEngine(s.path, larger, &s.leaked); again != nil {
+		return err
+	}
+	s.log.Warn("log was replayed in a larger buffer pool", "bytes", larger.BufferPoolBytes, "err", err)
 	return nil
 }

@@ -143,8 +143,7 @@ func (p *planner) run(changes []graphstore.Change) error {
 		}
 	}
 	p.planSpaces()
-	p.planTexts()
-	return nil
+	return p.planTexts()
 }
 
 // spaceNo returns the number of a space that gets a node, a new one if it has none yet.

@@ -1,6 +1,10 @@
 package kuzu
 
-import "github.com/kithgraph/kith/graphstore"
+import (
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
 
 // textTable keeps the texts that other tables refer to, each once per space. A text comes and goes with its references and
 // is never changed. It stands beside the tables of nodes because it is no record of the graph.
@@ -50,10 +54,19 @@ func (p *planner) refer(t *table, row []any, by int) {
 }
 
 // planTexts finds the texts that lose their last reference.
-func (p *planner) planTexts() {
+func (p *planner) planTexts() error {
+	fresh := make(map[int64]bool, len(p.plan.newTexts))
+	for _, t := range p.plan.newTexts {
+		fresh[t.id] = true
+	}
 	for _, id := range sortedKeys(p.plan.refs) {
-		if refs, stored := p.index.refs(id); stored && refs+p.plan.refs[id] == 0 {
+		refs, stored := p.index.refs(id)
+		switch {
+		case !stored && !fresh[id]:
+			return fmt.Errorf("text %d is not in the file", id)
+		case stored && refs+p.plan.refs[id] == 0:
 			p.plan.goneTexts = append(p.plan.goneTexts, id)
 		}
 	}
+	return nil
 }
