@@ -25,7 +25,7 @@ func ExampleStart() {
 		fmt.Println(err)
 		return
 	}
-	defer store.Close() //nolint:errcheck // an example
+	defer store.Close()
 	ada, err := graphstore.NewSpace("ada")
 	if err != nil {
 		fmt.Println(err)
