@@ -35,7 +35,7 @@ func TestLogThatDoesNotFitThePoolIsReplayed(t *testing.T) {
 		for i := 0; i < topics; i += perVector {
 			tx = append(tx, graphstore.PutTopic(ada, graphstore.Topic{ID: fmt.Sprint(i), Facts: n + 1}))
 		}
-		s.budget.reset() // the store itself would have made checkpoints
+		onWriter(t, s, s.budget.reset) // the store itself would have made checkpoints
 		mustApply(t, s, tx...)
 	}
 	if err := s.Close(); err != nil {

@@ -13,6 +13,14 @@ import (
 	"github.com/kithgraph/kith/graphstore/graphstoretest"
 )
 
+// onWriter runs fn on the writer goroutine, when it has tidied up after the last write.
+func onWriter(t testing.TB, s *Store, fn func()) {
+	t.Helper()
+	if err := s.onWriter(t.Context(), func() error { fn(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestFailedTransactionLeavesNothingAndCanBeRepeated fails each statement of a transaction in turn.
 func TestFailedTransactionLeavesNothingAndCanBeRepeated(t *testing.T) {
 	var b breaker
@@ -63,12 +71,14 @@ func TestCheckpointIsMadeByCount(t *testing.T) {
 		mustApply(t, s, factOf(ada, fmt.Sprint("more ", i)))
 	}
 	// 63 facts and their space are beyond 50 records: a checkpoint emptied the log, at most 14 facts came after it.
-	if got := fileSize(s.path + walSuffix); got > 20*log {
-		t.Errorf("log has %d bytes after 60 more facts, %d after the first transaction", got, log)
-	}
-	if s.budget.records > 20 {
-		t.Errorf("%d records since the last checkpoint", s.budget.records)
-	}
+	onWriter(t, s, func() {
+		if got := fileSize(s.path + walSuffix); got > 20*log {
+			t.Errorf("log has %d bytes after 60 more facts, %d after the first transaction", got, log)
+		}
+		if s.budget.records > 20 {
+			t.Errorf("%d records since the last checkpoint", s.budget.records)
+		}
+	})
 }
 
 func TestUnchangedRecordsAreNotWritten(t *testing.T) {
@@ -110,7 +120,7 @@ func TestNoCheckpointOnAFullDisk(t *testing.T) {
 		mustApply(t, s, c)
 		want = append(want, c)
 	}
-	s.budget.bytes = cfg.BufferPoolBytes // as if updates had filled the memory: now it must not go on
+	onWriter(t, s, func() { s.budget.bytes = cfg.BufferPoolBytes }) // as if updates had filled the memory: now it must not go on
 	if err := s.Apply(t.Context(), []graphstore.Change{factOf(bob, "too much")}); !errors.Is(err, ErrDisk) {
 		t.Errorf("apply: got %v, want ErrDisk", err)
 	}
