@@ -17,9 +17,9 @@ const (
 	MaxPool  = 200 // largest pool, and so the largest k
 )
 
-// ErrBadQuery reports a query that breaks a rule; the text names the field, its value and the rule. Nothing was asked
-// of any store.
-var ErrBadQuery = errors.New("bad query")
+// ErrBadQuery reports a query that breaks a rule; the text names the field, its value and the rule. It is the vector
+// store's error of that name, which finds what only it can know, like a wrong dimension.
+var ErrBadQuery = vdb.ErrBadQuery
 
 // GraphUse says whether one query uses the graph.
 type GraphUse string

@@ -52,7 +52,7 @@ func recallError(ctx context.Context, err error) error {
 		return fmt.Errorf("search vectors: %w", errors.Join(cause, err))
 	}
 	if errors.Is(err, vdb.ErrBadQuery) {
-		return fmt.Errorf("%w: %w", ErrBadQuery, err)
+		return err // it says what is wrong with the query, which is all there is to say
 	}
 	return fmt.Errorf("search vectors: %w", err)
 }

@@ -56,7 +56,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(code int) { exited = code }),
 		kong.ExplicitGroups(groups()),
-		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}),
 	)
 	if err != nil {
@@ -80,7 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "kith:", err)
+		fmt.Fprintf(stderr, "kith: %v (see kith --help)\n", err)
 		return exitUsage
 	}
 	e := &env{ctx: ctx, cfg: a.Config, stdout: stdout, log: logger(a.Config, stderr), kong: parsed}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -35,6 +37,10 @@ func (e *env) newClient() (*client, error) {
 			base: running.HTTP, http: &http.Client{}, close: func() error { return nil },
 			via: fmt.Sprintf("the service at %s (pid %d)", running.HTTP, running.PID),
 		}, nil
+	}
+	if _, err := os.Stat(e.cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
+		return nil, &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir); that of a demo is %s",
+			e.cfg.DataDir, demoDir(e.cfg))}
 	}
 	s, err := open(e)
 	if err != nil {

@@ -57,11 +57,11 @@ func TestConfigShowsRulesAndMasks(t *testing.T) {
 	if strings.Contains(out, "sesame") || !strings.Contains(out, "***") {
 		t.Error("the API key is not masked")
 	}
-	flat := strings.Join(strings.Fields(strings.ReplaceAll(out, "│", " ")), " ")
+	flat := strings.Join(strings.Fields(out), " ")
 	for _, want := range []string{
-		"graph-cal-lo MEMORY_GRAPH_CAL_LO 0.1 flag",
-		"graph-sender-floor MEMORY_GRAPH_SENDER_FLOOR 0 profile reference", // 0.30 in the default profile
-		"graph-propagate-beta MEMORY_GRAPH_PROPAGATE_BETA 0.15 profile reference",
+		"graph-cal-lo MEMORY_GRAPH_CAL_LO flag 0.1",
+		"graph-sender-floor MEMORY_GRAPH_SENDER_FLOOR profile reference 0", // 0.30 in the default profile
+		"graph-propagate-beta MEMORY_GRAPH_PROPAGATE_BETA profile reference 0.15",
 		"events are projected: true",
 		"searches are reranked: false (default of MEMORY_GRAPH_RERANK_ENABLED while the graph is on is false)",
 	} {

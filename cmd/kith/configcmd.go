@@ -3,8 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
-
-	"github.com/olekukonko/tablewriter"
+	"text/tabwriter"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/config"
@@ -20,18 +19,16 @@ func (configCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	table := tablewriter.NewWriter(e.stdout)
-	table.Header("setting", "environment", "value", "from")
+	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SETTING\tENVIRONMENT\tFROM\tVALUE")
 	for _, s := range config.Effective(e.kong) {
 		from := s.Source
 		if v, ok := inForce[s.Flag]; ok && s.Value == "" {
 			s.Value, from = v.text, v.rule
 		}
-		if err := table.Append(s.Flag, s.Env, s.Value, from); err != nil {
-			return fmt.Errorf("print configuration: %w", err)
-		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Flag, s.Env, from, s.Value)
 	}
-	if err := table.Render(); err != nil {
+	if err := table.Flush(); err != nil {
 		return fmt.Errorf("print configuration: %w", err)
 	}
 	e.printf("\nevents are projected: %v (%s)\nsearches are reranked: %v (%s)\n", sw.Write, sw.WriteRule, sw.Rerank, sw.RerankRule)
@@ -63,8 +60,10 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 		}
 	}
 	out := map[string]value{
-		"graph-write":               {fmt.Sprint(sw.Write), sw.WriteRule},
-		"graph-rerank-enabled":      {fmt.Sprint(sw.Rerank), sw.RerankRule},
+		"memory-mode":               {"not set", "default"},
+		"enable-graph":              {"not set", "default"},
+		"graph-write":               {fmt.Sprint(sw.Write), "the rule below"},
+		"graph-rerank-enabled":      {fmt.Sprint(sw.Rerank), "the rule below"},
 		"graph-co-occurs-max-batch": {fmt.Sprint(projector.DefaultMaxCoOccurs), "default"},
 		"graph-edge-min-score":      {fmt.Sprint(projector.DefaultEdgeMinScore), "default"},
 		"graph-support-exclude":     {strings.Join(excluded, ","), profile},

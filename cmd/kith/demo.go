@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/internal/sample"
 	"github.com/kithgraph/kith/vdb"
 )
@@ -48,7 +49,7 @@ func (c demoCmd) Run(e *env) (err error) {
 	if c.Serve {
 		e.printf("\n")
 		s.banner()
-		e.printf("  try:     kith --data-dir %s search --user devika 'allergy'\nStop with Ctrl-C.\n", e.cfg.DataDir)
+		e.printf("  try:     %s --data-dir %s search --queries internal/sample/questions.jsonl --only q-d17\nStop with Ctrl-C.\n", os.Args[0], e.cfg.DataDir)
 		return s.wait()
 	}
 	return nil
@@ -68,7 +69,7 @@ func (c demoCmd) place(e *env) (cleanup func() error, err error) {
 		e.cfg.NATS.URL, e.cfg.Qdrant.URL = "", ""
 	}
 	if c.Serve {
-		e.cfg.DataDir = filepath.Join(e.cfg.DataDir, "demo")
+		e.cfg.DataDir = demoDir(e.cfg)
 		return func() error { return nil }, nil
 	}
 	dir, err := os.MkdirTemp("", "kith-demo-")
@@ -137,6 +138,9 @@ func (s *service) compareSample(e *env) (err error) {
 	e.printf("%d questions, plain order and graph order side by side; * marks an answer.\n\n", len(queries))
 	return compare(e, cl, queries, false)
 }
+
+// demoDir is where a demo that serves keeps its data.
+func demoDir(c config.Config) string { return filepath.Join(c.DataDir, "demo") }
 
 func samplePoints() ([]vdb.Point, error) {
 	raw, err := sample.Points()

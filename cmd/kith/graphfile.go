@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -50,8 +49,8 @@ func (g *graphFile) open() (*kuzu.Store, error) {
 	}
 	store, err := kuzu.Open(g.path, g.cfg)
 	if err != nil {
-		g.mu.err = fmt.Errorf("open graph: %w", err)
-		return nil, g.mu.err
+		g.mu.err = err
+		return nil, err
 	}
 	g.mu.store, g.mu.err = store, nil
 	return store, nil

@@ -19,12 +19,12 @@ type searchCmd struct {
 	Vector  string `placeholder:"FILE" help:"JSON array with the query's embedding; - reads standard input."`
 	K       int    `default:"10" help:"Number of results."`
 	ValidAt string `placeholder:"TIME" help:"Search what was valid then (RFC 3339)."`
-	Graph   string `placeholder:"on|off|strict" help:"Whether the graph ranks; default as configured."`
+	Graph   string `placeholder:"on|off|strict" help:"Whether the graph ranks; default as configured. strict: a fault of the graph is an error."`
 	Explain bool   `help:"Say where each boost comes from."`
 	JSON    bool   `help:"Print the answer as JSON."`
 
 	Queries string   `placeholder:"FILE" help:"Run the queries of a JSON lines file {id, user_id, question, vector, answers} and compare plain with graph order."`
-	Only    []string `placeholder:"ID,..." help:"Of --queries, only these."`
+	Only    []string `placeholder:"ID" help:"Of --queries, only these."`
 }
 
 // Run answers one query, or compares the two orders over a file of queries.
@@ -87,13 +87,17 @@ func printAnswer(e *env, a server.SearchResponse) {
 	for _, r := range a.Results {
 		e.printf("%2d. %s %.4f  %s  %s\n", r.RankAfter, move(r.RankBefore, r.RankAfter), r.GraphScore, r.ID, cut(content(r), 90))
 		if r.Explanation != nil {
+			e.printf("       %.4f of its own\n", r.Explanation.Base)
 			for _, s := range r.Explanation.Supporters {
 				e.printf("      %+.4f from %s over %s\n", s.Share, s.ID, relationText(s))
 			}
 		}
 	}
 	g := a.GraphRerank
-	e.printf("\n%d results by %s recall; graph %s", len(a.Results), a.Recall, g.Status)
+	if len(a.Results) > 0 {
+		e.printf("\n")
+	}
+	e.printf("%d results by %s recall; graph %s", len(a.Results), a.Recall, g.Status)
 	if g.Reason != "" {
 		e.printf(" (%s)", strings.TrimPrefix(g.Stage+": "+g.Reason, ": "))
 	}

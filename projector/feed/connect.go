@@ -106,7 +106,7 @@ func Connect(ctx context.Context, url string, cfg ConnectConfig) (*nats.Conn, er
 		return nil, fmt.Errorf("connect to NATS: %w", err)
 	}
 	if !nc.IsConnected() {
-		cfg.Logger.Warn("NATS does not answer yet, trying on", "err", nc.LastError())
+		cfg.Logger.Warn("NATS does not answer yet, trying on") // the client keeps no reason for a first attempt
 	}
 	return nc, nil
 }
@@ -149,6 +149,10 @@ func (c ConnectConfig) options() []nats.Option {
 }
 
 func (c ConnectConfig) up(nc *nats.Conn, msg string) {
-	c.Logger.Info(msg, "url", nc.ConnectedUrlRedacted())
+	url := "in process" // where the client names its default address, which nobody was asked at
+	if c.InProcess == nil {
+		url = nc.ConnectedUrlRedacted()
+	}
+	c.Logger.Info(msg, "url", url)
 	c.OnStatus(true)
 }
