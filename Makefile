@@ -29,8 +29,8 @@ test: ## Run all tests
 	$(GO) test ./...
 
 .PHONY: race
-race: ## Run the tests under the race detector, without the packages that are cgo through and through
-	$(GO) test -race $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')
+race: ## Run the short tests under the race detector, without the packages that are cgo through and through
+	$(GO) test -race -short $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')
 
 .PHONY: lint
 lint: bin/golangci-lint ## gofmt, go vet and golangci-lint
