@@ -73,6 +73,9 @@ func (i *Instant) UnmarshalText(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("time %s: want RFC 3339 with a zone, like 2026-09-01T00:00:00Z", Shorten(string(text)))
 	}
+	if t.IsZero() {
+		return fmt.Errorf("time %s: the zero time of some programs, not a date: leave it out for none", Shorten(string(text)))
+	}
 	*i = InstantOf(t)
 	return nil
 }

@@ -12,6 +12,9 @@ import (
 // MaxLimit is the largest number of matches or points one call may ask for.
 const MaxLimit = 10_000
 
+// MaxTextBytes is the longest text of a keyword search. A question has some hundred bytes; the work grows with the words.
+const MaxTextBytes = 16 << 10
+
 // Query asks for the points of one space nearest to a vector.
 type Query struct {
 	Space       graphstore.Space
@@ -24,7 +27,7 @@ type Query struct {
 // KeywordQuery asks for the points of one space whose content matches words of a text (BM25; CJK text by bigrams).
 type KeywordQuery struct {
 	Space  graphstore.Space
-	Text   string
+	Text   string // at most MaxTextBytes
 	Filter Filter
 	Limit  int // 1 to MaxLimit
 }
@@ -85,7 +88,11 @@ func (q Query) Validate(dim int) error {
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks.
 func (q KeywordQuery) Validate() error {
-	return firstBad(checkSpace(q.Space), checkLimit(q.Limit), q.Filter.validate())
+	var text error
+	if len(q.Text) > MaxTextBytes {
+		text = fmt.Errorf("text has %d bytes: want at most %d", len(q.Text), MaxTextBytes)
+	}
+	return firstBad(checkSpace(q.Space), checkLimit(q.Limit), q.Filter.validate(), text)
 }
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks.

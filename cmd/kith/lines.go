@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,6 +35,9 @@ func eachLine(path string, f func(n int, line []byte) error) (err error) {
 		if err := f(n, lines.Bytes()); err != nil {
 			return err
 		}
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("read %s: line %d has more than %d bytes; nothing after it was read", path, n+1, maxLine)
 	}
 	if err := lines.Err(); err != nil {
 		return fmt.Errorf("read %s after line %d: %w", path, n, err)

@@ -51,7 +51,7 @@ func (s *service) feedTrouble(h *server.Health) []string {
 		return texts
 	}
 	st := f.Status()
-	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending, st.LastApplied, st.LastSuccess, st.LastErrorAt
+	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending+uint64(st.AckPending), st.LastApplied, st.LastSuccess, st.LastErrorAt
 	h.Dead, h.DeadFacts = st.Dead, st.DeadFacts
 	if st.LastError != nil {
 		h.LastError = st.LastError.Error()
@@ -62,8 +62,8 @@ func (s *service) feedTrouble(h *server.Health) []string {
 	if st.Undelivered > 0 {
 		texts = append(texts, fmt.Sprintf("%d bad events wait because their dead letters cannot be stored", st.Undelivered))
 	}
-	if st.Pending > 0 && !st.LastSuccess.IsZero() && time.Since(st.LastSuccess) > stalledAfter {
-		texts = append(texts, fmt.Sprintf("projection stands still: %d events wait, last success %s", st.Pending, st.LastSuccess.UTC().Format(time.RFC3339)))
+	if h.Pending > 0 && !st.LastSuccess.IsZero() && time.Since(st.LastSuccess) > stalledAfter {
+		texts = append(texts, fmt.Sprintf("projection stands still: %d events wait, last success %s", h.Pending, st.LastSuccess.UTC().Format(time.RFC3339)))
 	}
 	return texts
 }
@@ -115,7 +115,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 		st := f.Status()
 		out.Feed = server.FeedStats{
 			Applied: st.Applied, Unchanged: st.Unchanged, Deferred: st.Deferred, Dead: st.Dead, DeadFacts: st.DeadFacts,
-			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Pending: st.Pending,
+			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Pending: st.Pending + uint64(st.AckPending),
 		}
 	}
 	return out, nil

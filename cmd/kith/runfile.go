@@ -49,7 +49,7 @@ func readRunFile(dataDir string) (runFile, bool, error) {
 	}
 	var r runFile
 	if err := json.Unmarshal(data, &r); err != nil {
-		return runFile{}, false, fmt.Errorf("read service file %s: %w", runFilePath(dataDir), err)
+		return runFile{}, false, fmt.Errorf("read service file %s: %w: remove it if no service runs, or start the service again", runFilePath(dataDir), err)
 	}
 	return r, true, nil
 }

@@ -78,15 +78,18 @@ func TestBadSettingsNameThemselves(t *testing.T) {
 		args []string
 		want string
 	}{
-		"unknown key":   {file: `{"lisen": "x"}`, want: "unknown settings: lisen"},
-		"not an object": {file: `[1]`, want: "JSON object"},
-		"cut off":       {file: `{"listen": `, want: "kith.json"},
-		"two documents": {file: `{} {}`, want: "text after"},
-		"wrong kind":    {file: `{"batch-events": "many"}`, want: "batch-events"},
-		"null":          {file: `{"batch-events": null}`, want: "batch-events"},
-		"mode":          {args: []string{"--memory-mode=expert"}, want: "memory-mode"},
-		"profile":       {args: []string{"--graph-profile=best"}, want: "graph-profile"},
-		"number":        {args: []string{"--graph-propagate-beta=much"}, want: "graph-propagate-beta"},
+		"unknown key":    {file: `{"lisen": "x"}`, want: "unknown settings: lisen"},
+		"not an object":  {file: `[1]`, want: "JSON object"},
+		"cut off":        {file: `{"listen": `, want: "kith.json"},
+		"two documents":  {file: `{} {}`, want: "text after"},
+		"wrong kind":     {file: `{"batch-events": "many"}`, want: "batch-events"},
+		"number as text": {file: `{"listen": 5}`, want: "listen"},
+		"list as text":   {file: `{"data-dir": ["a"]}`, want: "data-dir"},
+		"text as list":   {file: `{"graph-owners": {"a": 1}}`, want: "graph-owners"},
+		"null":           {file: `{"batch-events": null}`, want: "batch-events"},
+		"mode":           {args: []string{"--memory-mode=expert"}, want: "memory-mode"},
+		"profile":        {args: []string{"--graph-profile=best"}, want: "graph-profile"},
+		"number":         {args: []string{"--graph-propagate-beta=much"}, want: "graph-propagate-beta"},
 	} {
 		if _, _, err := parse(t, tc.file, tc.args...); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v: want %q", name, err, tc.want)
@@ -158,7 +161,11 @@ func TestValidate(t *testing.T) {
 		"--graph-edge-min-score=0":      "MEMORY_GRAPH_EDGE_MIN_SCORE 0",
 		"--graph-edge-min-score=NaN":    "MEMORY_GRAPH_EDGE_MIN_SCORE NaN",
 		"--graph-budget-ms=0":           "MEMORY_GRAPH_BUDGET_MS 0: want 1 to 60000",
-		"--stream-max-bytes=-1":         "KITH_STREAM_MAX_BYTES -1",
+		"--stream-max-bytes=-1":         "KITH_STREAM_MAX_BYTES -1: want 0 for no limit",
+		"--stream-max-bytes=1":          "KITH_STREAM_MAX_BYTES 1",
+		"--stream-max-age=1ns":          "KITH_STREAM_MAX_AGE 1ns",
+		"--listen=":                     "KITH_LISTEN",
+		"--listen=:7411":                "KITH_LISTEN",
 		"--nats-cert=/tls/cert.pem":     "NATS_CERT",
 	} {
 		if _, _, err := parse(t, "", args); err == nil || !strings.Contains(err.Error(), want) {

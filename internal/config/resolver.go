@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 )
@@ -70,11 +72,39 @@ func (r fileResolver) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (a
 	if !ok {
 		return nil, nil
 	}
+	if err := checkKind(flag.Target.Type(), raw); err != nil {
+		return nil, fmt.Errorf("configuration %s: %s: %w", r.path, flag.Name, err)
+	}
 	text, err := flagText(raw)
 	if err != nil {
 		return nil, fmt.Errorf("configuration %s: %s: %w", r.path, flag.Name, err)
 	}
 	return text, nil
+}
+
+// checkKind refuses a JSON value of another kind than the setting's. A string stands for anything: it is what the command
+// line has.
+func checkKind(target reflect.Type, raw any) error {
+	for target.Kind() == reflect.Pointer {
+		target = target.Elem()
+	}
+	var ok bool
+	switch raw.(type) {
+	case string:
+		ok = true
+	case json.Number:
+		ok = target.Kind() >= reflect.Int && target.Kind() <= reflect.Float64 && target != reflect.TypeFor[time.Duration]()
+	case bool:
+		ok = target.Kind() == reflect.Bool
+	case []any:
+		ok = target.Kind() == reflect.Slice
+	case map[string]any:
+		ok = target.Kind() == reflect.Map
+	}
+	if !ok {
+		return fmt.Errorf("value %v: want a %s", raw, target)
+	}
+	return nil
 }
 
 // flagText writes a JSON value the way it would stand on the command line.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -13,8 +14,9 @@ func (c Config) Validate() error {
 	return errors.Join(
 		between("KITH_BATCH_EVENTS", c.NATS.BatchEvents, 1, 10_000),
 		between("KITH_BATCH_TICK", c.NATS.BatchTick, time.Millisecond, 10*time.Second),
-		atLeast("KITH_STREAM_MAX_AGE", c.NATS.MaxAge, 0),
-		atLeast("KITH_STREAM_MAX_BYTES", c.NATS.MaxBytes, 0),
+		unset("KITH_STREAM_MAX_AGE", c.NATS.MaxAge, time.Minute),
+		unset("KITH_STREAM_MAX_BYTES", c.NATS.MaxBytes, 16<<20),
+		hostPort("KITH_LISTEN", c.Serve.Listen),
 		between("QDRANT_TIMEOUT", c.Qdrant.Timeout, time.Millisecond, 10*time.Minute),
 		between("QDRANT_CREATE_DIMENSION", c.Qdrant.CreateDim, 0, 65_536),
 		optional("MEMORY_GRAPH_CO_OCCURS_MAX_BATCH", c.Project.CoOccursMaxBatch, 1, 64),
@@ -33,11 +35,22 @@ func between[T cmp.Ordered](name string, v, low, high T) error {
 	return fmt.Errorf("%s %v: want %v to %v", name, v, low, high)
 }
 
-func atLeast[T cmp.Ordered](name string, v, low T) error {
-	if v >= low {
+// unset accepts the zero value, for no limit, and limits that do not lose what has just been stored.
+func unset[T cmp.Ordered](name string, v, low T) error {
+	var none T
+	if v == none || v >= low {
 		return nil
 	}
-	return fmt.Errorf("%s %v: want %v or more", name, v, low)
+	return fmt.Errorf("%s %v: want %v for no limit, or %v or more", name, v, none, low)
+}
+
+// hostPort wants the host named: an empty one would mean every interface, also where a variable is merely empty.
+func hostPort(name, v string) error {
+	host, _, err := net.SplitHostPort(v)
+	if err != nil || host == "" {
+		return fmt.Errorf("%s %q: want host:port, like 127.0.0.1:7411 (0.0.0.0 for every interface)", name, v)
+	}
+	return nil
 }
 
 func optional[T cmp.Ordered](name string, v *T, low, high T) error {

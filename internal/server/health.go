@@ -15,7 +15,7 @@ type Health struct {
 
 	GraphLoaded bool      `json:"graph_loaded"`
 	Projecting  bool      `json:"projecting"`            // events are being taken
-	Pending     uint64    `json:"pending"`               // events not yet delivered to the projector
+	Pending     uint64    `json:"pending"`               // events of the stream that are not projected yet
 	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
 	LastSuccess time.Time `json:"last_success,omitzero"` // the projector last finished a cycle without trouble, also with nothing to do
 	LastError   string    `json:"last_error,omitempty"`  // its latest trouble, which may be over
@@ -62,7 +62,7 @@ type FeedStats struct {
 	Redelivered uint64 `json:"redelivered"` // deliveries that were not the first
 	Returned    uint64 `json:"returned"`    // given back because of trouble
 	Commits     uint64 `json:"commits"`     // graph transactions
-	Pending     uint64 `json:"pending"`     // not delivered yet
+	Pending     uint64 `json:"pending"`     // not projected yet
 }
 
 // livez answers as long as the process can.

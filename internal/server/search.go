@@ -18,7 +18,7 @@ type SearchRequest struct {
 	UserID  string         `json:"user_id" minLength:"1" maxLength:"512" doc:"Whose memory is searched."`
 	AgentID string         `json:"agent_id,omitempty" maxLength:"512" doc:"Only facts of this agent; absent: of all agents."`
 	Vector  []float32      `json:"vector,omitempty" maxItems:"65536" doc:"Embedding of the query, of the collection's dimension."`
-	Text    string         `json:"text,omitempty" doc:"Searched by keyword when there is no vector."`
+	Text    string         `json:"text,omitempty" maxLength:"16384" doc:"Searched by keyword when there is no vector."`
 	K       *int           `json:"k,omitempty" minimum:"1" maximum:"200" doc:"Number of results, default 10."`
 	Pool    *int           `json:"pool,omitempty" minimum:"1" maximum:"200" doc:"Candidates recalled for ranking, default max(50, 4k), at most 200."`
 	Filter  map[string]any `json:"filter,omitempty" doc:"Per field a value or a list of values; for memory_at, created_at, valid_from, valid_to an object {from, to}, half-open."`

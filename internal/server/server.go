@@ -73,6 +73,7 @@ func New(search Searcher, ops Operator, cfg Config) *Server {
 	mux.HandleFunc("GET /livez", s.livez)
 	mux.HandleFunc("GET /readyz", s.readyz)
 	apiConfig := huma.DefaultConfig("kith", cfg.Version)
+	apiConfig.Formats = map[string]huma.Format{"application/json": strictJSON(), "json": strictJSON()}
 	apiConfig.DocsPath = "" // its page would load scripts from elsewhere; the document itself is at /openapi.json
 	s.register(humago.New(mux, apiConfig))
 	s.handler = s.guard(mux)
@@ -122,7 +123,7 @@ func (s *Server) knowsHost(hostport string) bool {
 	if err != nil {
 		host = strings.Trim(hostport, "[]")
 	}
-	return len(s.cfg.Hosts) == 0 || slices.Contains(s.cfg.Hosts, host)
+	return len(s.cfg.Hosts) == 0 || slices.Contains(s.cfg.Hosts, strings.ToLower(host))
 }
 
 // guard turns a panic of a handler into a 500 that says so, bounds request bodies and refuses unknown hosts.

@@ -127,26 +127,34 @@ func TestBadRequestsNameTheField(t *testing.T) {
 		status int
 		want   string
 	}{
-		"malformed":       {`{"user_id": "ada", `, 400, "JSON"},
-		"no body":         {``, 400, "body"},
-		"NaN":             {`{"user_id": "ada", "vector": [NaN, 0]}`, 400, "invalid character 'N'"},
-		"no user":         {`{"vector": [1, 0]}`, 422, "user_id"},
-		"empty user":      {`{"user_id": "", "vector": [1, 0]}`, 422, "user_id"},
-		"NUL in user":     {`{"user_id": "a\u0000da", "vector": [1, 0]}`, 422, "control character at byte 1"},
-		"NUL in agent":    {`{"user_id": "ada", "agent_id": "a\u0000", "vector": [1, 0]}`, 422, "agent_id"},
-		"unknown field":   {`{"user_id": "ada", "vector": [1, 0], "limit": 3}`, 422, "limit"},
-		"nothing to find": {`{"user_id": "ada"}`, 422, "vector, text"},
-		"k 0":             {`{"user_id": "ada", "vector": [1, 0], "k": 0}`, 422, "body.k"},
-		"k a billion":     {`{"user_id": "ada", "vector": [1, 0], "k": 1000000000}`, 422, "body.k"},
-		"k a word":        {`{"user_id": "ada", "vector": [1, 0], "k": "ten"}`, 422, "body.k"},
-		"dimension":       {`{"user_id": "ada", "vector": [1, 0, 0]}`, 422, "3 dimensions, the collection has 2"},
-		"float overflow":  {`{"user_id": "ada", "vector": [1e39, 0]}`, 422, "vector"},
-		"naive time":      {`{"user_id": "ada", "vector": [1, 0], "valid_at": "2026-09-01T12:00:00"}`, 422, "valid_at"},
-		"filter shape":    {`{"user_id": "ada", "vector": [1, 0], "filter": {"tags": [["x"]]}}`, 422, "filter.tags[0]"},
-		"filter none":     {`{"user_id": "ada", "vector": [1, 0], "filter": {"tags": []}}`, 422, "no values"},
-		"filter user":     {`{"user_id": "ada", "vector": [1, 0], "filter": {"user_id": "bob"}}`, 422, "reserved"},
-		"filter time":     {`{"user_id": "ada", "vector": [1, 0], "filter": {"memory_at": {"from": "yesterday"}}}`, 422, "filter.memory_at.from"},
-		"graph":           {`{"user_id": "ada", "vector": [1, 0], "graph": "maybe"}`, 422, "body.graph"},
+		"malformed":        {`{"user_id": "ada", `, 400, "JSON"},
+		"no body":          {``, 400, "body"},
+		"NaN":              {`{"user_id": "ada", "vector": [NaN, 0]}`, 400, "invalid character 'N'"},
+		"user twice":       {`{"user_id": "ada", "user_id": "bob", "vector": [1, 0]}`, 400, `key \"user_id\" stands twice`},
+		"user in capitals": {`{"user_id": "ada", "USER_ID": "bob", "vector": [1, 0]}`, 400, "lower case"},
+		"twice in filter":  {`{"user_id": "ada", "vector": [1, 0], "filter": {"mood": "calm", "mood": "wild"}}`, 400, "stands twice"},
+		"not UTF-8":        {"{\"user_id\": \"\xff\", \"vector\": [1, 0]}", 400, "UTF-8"},
+		"too deep":         {`{"user_id": "ada", "vector": [1, 0], "filter": ` + strings.Repeat(`{"a":`, 99) + "1" + strings.Repeat("}", 99) + "}", 400, "nested deeper"},
+		"long text":        {`{"user_id": "ada", "text": "` + strings.Repeat("w ", 10_000) + `"}`, 422, "body.text"},
+		"zero time":        {`{"user_id": "ada", "vector": [1, 0], "valid_at": "0001-01-01T00:00:00Z"}`, 422, "valid_at"},
+		"zero bound":       {`{"user_id": "ada", "vector": [1, 0], "filter": {"memory_at": {"to": "0001-01-01T00:00:00Z"}}}`, 422, "filter.memory_at.to"},
+		"no user":          {`{"vector": [1, 0]}`, 422, "user_id"},
+		"empty user":       {`{"user_id": "", "vector": [1, 0]}`, 422, "user_id"},
+		"NUL in user":      {`{"user_id": "a\u0000da", "vector": [1, 0]}`, 422, "control character at byte 1"},
+		"NUL in agent":     {`{"user_id": "ada", "agent_id": "a\u0000", "vector": [1, 0]}`, 422, "agent_id"},
+		"unknown field":    {`{"user_id": "ada", "vector": [1, 0], "limit": 3}`, 422, "limit"},
+		"nothing to find":  {`{"user_id": "ada"}`, 422, "vector, text"},
+		"k 0":              {`{"user_id": "ada", "vector": [1, 0], "k": 0}`, 422, "body.k"},
+		"k a billion":      {`{"user_id": "ada", "vector": [1, 0], "k": 1000000000}`, 422, "body.k"},
+		"k a word":         {`{"user_id": "ada", "vector": [1, 0], "k": "ten"}`, 422, "body.k"},
+		"dimension":        {`{"user_id": "ada", "vector": [1, 0, 0]}`, 422, "3 dimensions, the collection has 2"},
+		"float overflow":   {`{"user_id": "ada", "vector": [1e39, 0]}`, 422, "vector"},
+		"naive time":       {`{"user_id": "ada", "vector": [1, 0], "valid_at": "2026-09-01T12:00:00"}`, 422, "valid_at"},
+		"filter shape":     {`{"user_id": "ada", "vector": [1, 0], "filter": {"tags": [["x"]]}}`, 422, "filter.tags[0]"},
+		"filter none":      {`{"user_id": "ada", "vector": [1, 0], "filter": {"tags": []}}`, 422, "no values"},
+		"filter user":      {`{"user_id": "ada", "vector": [1, 0], "filter": {"user_id": "bob"}}`, 422, "reserved"},
+		"filter time":      {`{"user_id": "ada", "vector": [1, 0], "filter": {"memory_at": {"from": "yesterday"}}}`, 422, "filter.memory_at.from"},
+		"graph":            {`{"user_id": "ada", "vector": [1, 0], "graph": "maybe"}`, 422, "body.graph"},
 	} {
 		w := post(s, tc.body)
 		if w.Code != tc.status || !strings.Contains(w.Body.String(), tc.want) {
@@ -231,7 +239,7 @@ func TestHealth(t *testing.T) {
 func TestUnknownHostsAreRefused(t *testing.T) {
 	s := newServer(t, nil)
 	s.cfg.Hosts = LoopbackHosts()
-	for host, want := range map[string]int{"localhost:7411": 200, "127.0.0.1:7411": 200, "[::1]:7411": 200, "localhost": 200, "evil.example:7411": 421, "127.0.0.1.evil.example": 421, "": 421} {
+	for host, want := range map[string]int{"localhost:7411": 200, "LOCALHOST:7411": 200, "127.0.0.1:7411": 200, "[::1]:7411": 200, "localhost": 200, "evil.example:7411": 421, "127.0.0.1.evil.example": 421, "": 421} {
 		req := httptest.NewRequest(http.MethodGet, "/livez", nil)
 		req.Host = host
 		w := httptest.NewRecorder()
