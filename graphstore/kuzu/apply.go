@@ -66,6 +66,9 @@ func (s *Store) apply(changes []graphstore.Change) error {
 		return nil
 	}
 	cost := s.budget.cost(plan)
+	if err := s.checkLogSpace(cost); err != nil {
+		return err
+	}
 	if err := s.makeRoom(cost); err != nil {
 		return err
 	}

@@ -54,6 +54,25 @@ func (s *Store) checkSpace() error {
 	return nil
 }
 
+// Space that a transaction is refused without: a disk that runs full in a commit is an error of Kuzu's, but the file must
+// then be closed, and closing it on a full disk ends the process.
+const (
+	logMargin      = 8 << 20
+	logRecordBytes = 4 << 10 // of the log, for one record with long texts
+)
+
+// checkLogSpace reports, before anything is touched, that the disk might not take the transaction.
+func (s *Store) checkLogSpace(c cost) error {
+	free, err := s.cfg.hooks.freeBytes(filepath.Dir(s.path))
+	if err != nil {
+		return err
+	}
+	if need := uint64(c.records)*logRecordBytes + logMargin; free < need {
+		return fmt.Errorf("%w: a transaction of %d records needs up to %d MiB on the disk, %d are free", ErrDisk, c.records, need>>20, free>>20)
+	}
+	return nil
+}
+
 // tidy checkpoints after a write if it is time, unless a load is running: the next write tries again.
 func (s *Store) tidy() {
 	if s.engine == nil || !s.budget.due(s.engine.writer) || !s.gate.TryLock() {

@@ -104,7 +104,7 @@ func TestNoCheckpointOnAFullDisk(t *testing.T) {
 	cfg.CheckpointRecords = 10
 	cfg.hooks.freeBytes = func(dir string) (uint64, error) {
 		if full.Load() {
-			return 1 << 20, nil
+			return checkpointMargin - 1<<20, nil // enough for the log
 		}
 		return freeBytes(dir)
 	}
@@ -135,6 +135,38 @@ func TestNoCheckpointOnAFullDisk(t *testing.T) {
 	if got := digestOf(t, again); got != digest(append(want, last)...) {
 		t.Error("something was lost on a full disk")
 	}
+}
+
+// TestNoCommitOnAFullDisk: a commit that fails for want of space is only an error, but closing the file after it ends the
+// process. So a transaction that might not fit is refused before it begins, and can be tried again.
+func TestNoCommitOnAFullDisk(t *testing.T) {
+	var full atomic.Bool
+	var statements atomic.Int64
+	cfg := testConfig()
+	cfg.hooks.freeBytes = func(dir string) (uint64, error) {
+		if full.Load() {
+			return logMargin, nil
+		}
+		return freeBytes(dir)
+	}
+	cfg.hooks.statement = func(string) error { statements.Add(1); return nil }
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	mustApply(t, s, some...)
+	full.Store(true)
+	statements.Store(0)
+	more := factOf(bob, "more")
+	if err := s.Apply(t.Context(), []graphstore.Change{more}); !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), "MiB") {
+		t.Errorf("apply: %v, want ErrDisk with sizes", err)
+	}
+	if n := statements.Load(); n != 0 {
+		t.Errorf("%d statements on a full disk", n)
+	}
+	if got := digestOf(t, s); got != digest(some...) {
+		t.Error("the graph changed")
+	}
+	full.Store(false)
+	mustApply(t, s, more)
 }
 
 // TestWritesGoOnDuringASlowLoad: a checkpoint that is due waits for the load, writes do not.
