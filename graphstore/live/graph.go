@@ -18,7 +18,7 @@ var ErrLoading = errors.New("graph is loading")
 
 // Config of a Graph.
 type Config struct {
-	// Logger receives one line per load and reload. Defaults to [slog.Default].
+	// Logger receives one line per load, and at debug level one per reload of a user. Defaults to [slog.Default].
 	Logger *slog.Logger
 }
 
@@ -194,7 +194,7 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 	}
 	g.publish(map[graphstore.Space]*graphstore.Snapshot{space: b.Snapshot()})
 	delete(g.writer.suspect, space)
-	g.log.Info("graph of a user reloaded after a commit of unknown outcome", "user", space.UserID())
+	g.log.Debug("graph of a user reloaded after a commit of unknown outcome", "user", space.UserID())
 	return nil
 }
 
