@@ -23,7 +23,7 @@ import (
 // The random comparison runs for a few seconds; a hard run is go test -run Exercise/churn -churn 10m. Each round prints its
 // seed, which -churn-seed repeats.
 var (
-	churnTime = flag.Duration("churn", 4*time.Second, "how long the random comparison of the suite runs")
+	churnTime = flag.Duration("churn", 3*time.Second, "how long the random comparison of the suite runs")
 	churnSeed = flag.Uint64("churn-seed", 0, "seed of the random comparison's first round; 0 takes a new one")
 )
 
@@ -67,7 +67,7 @@ var emptyGraph = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	s, err := Open(filepath.Join(dir, "graph"), testConfig())
 	if err != nil {
 		return nil, err
