@@ -65,13 +65,14 @@ func lifecycleCases() []testCase {
 			if f.h.Reopen == nil {
 				f.Skip("the store is not durable")
 			}
+			const rounds = 4
 			all := Graph(9, 2, 60)
-			for round := range 6 {
-				piece := all[len(all)*round/6 : len(all)*(round+1)/6]
+			for round := range rounds {
+				piece := all[len(all)*round/rounds : len(all)*(round+1)/rounds]
 				f.apply(piece...)
 				f.checkpointIf(round%2 == 0)
 				f.reopen()
-				f.want(all[:len(all)*(round+1)/6]...)
+				f.want(all[:len(all)*(round+1)/rounds]...)
 			}
 			f.apply(goneAll(all)...)
 			f.reopen()

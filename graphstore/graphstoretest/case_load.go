@@ -59,7 +59,7 @@ func loadCases() []testCase {
 			}
 		}},
 		{"load/more than one page", func(f *fixture) {
-			all := Graph(5, 2, 700)
+			all := Graph(5, 2, 300)
 			f.apply(all...)
 			f.want(all...)
 		}},

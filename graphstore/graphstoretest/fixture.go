@@ -34,7 +34,7 @@ func (f *fixture) finish() {
 	f.Helper()
 	if f.checked && !f.gone && f.h.Reopen != nil && !f.Failed() {
 		f.reopen()
-		f.want(f.wanted...)
+		f.wantAll()
 	}
 }
 
@@ -56,6 +56,14 @@ func (f *fixture) want(records ...graphstore.Change) {
 	f.Helper()
 	f.wanted, f.checked = slices.Clone(records), true
 	sortRecords(f.wanted)
+	f.wantAll()
+	f.wantSpaces()
+	f.wantStats()
+}
+
+// wantAll checks what LoadAll yields.
+func (f *fixture) wantAll() {
+	f.Helper()
 	got, err := collect(f.Context(), f.store.LoadAll)
 	if err != nil {
 		f.Fatalf("load all: %v", err)
@@ -63,8 +71,6 @@ func (f *fixture) want(records ...graphstore.Change) {
 	if diff := diffRecords(got, f.wanted); diff != "" {
 		f.Fatalf("load all %s", diff)
 	}
-	f.wantSpaces()
-	f.wantStats()
 }
 
 // loadedSpaces is how many spaces are loaded one by one, from both ends of the list: all, except where a subtest has dozens.

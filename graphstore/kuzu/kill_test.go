@@ -74,7 +74,7 @@ func killStep(n int) []graphstore.Change {
 // TestKilledProcessLosesNothingItAcknowledged kills a process that writes, at random moments, and continues with its file:
 // the graph must be that after the last acknowledged transaction, or after the one that was then in flight.
 func TestKilledProcessLosesNothingItAcknowledged(t *testing.T) {
-	const rounds = 6
+	const rounds = 5
 	path := filepath.Join(t.TempDir(), "graph")
 	model := graphstoretest.NewMemory()
 	applied := 0
