@@ -10,7 +10,7 @@ import (
 	"github.com/kithgraph/kith/vdb/sqlite"
 )
 
-// A question may be a whole document: every one of its words counts, also the last.
+// A question may be pages long, up to vdb.MaxTextBytes: every one of its words counts, also the last.
 func TestKeyword_longText(t *testing.T) {
 	st := open(t, filepath.Join(t.TempDir(), "vectors.db"), sqlite.Config{})
 	p := point("x", 1, 0)
@@ -18,7 +18,7 @@ func TestKeyword_longText(t *testing.T) {
 	if err := st.Upsert(t.Context(), []vdb.Point{p, point("y", 1, 0)}); err != nil {
 		t.Fatal(err)
 	}
-	for _, words := range []int{10, 300, 5000} {
+	for _, words := range []int{10, 300, 1500} {
 		var text strings.Builder
 		for i := range words {
 			fmt.Fprintf(&text, "word%d ", i)
