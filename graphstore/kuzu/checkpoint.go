@@ -27,11 +27,16 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	})
 }
 
-// checkpointLocked checkpoints and replaces the engine. The space is checked first: a disk that runs full during a
-// checkpoint ends the process.
+// checkpointLocked checkpoints and replaces the engine. Space and memory are seen to first: a disk that runs full during a
+// checkpoint ends the process, a pool that does may cost the file.
 func (s *Store) checkpointLocked() error {
 	if err := s.checkSpace(); err != nil {
 		return err
+	}
+	if checkpointNeed(s.path) > s.engine.pool { // long texts: the log is large for its records
+		if err := s.reopenLocked(false); err != nil {
+			return err
+		}
 	}
 	err := s.engine.writer.exec("CHECKPOINT")
 	if err == nil {

@@ -31,7 +31,8 @@ const (
 // Config says how a [Store] uses the machine. The zero value is the recommended configuration.
 type Config struct {
 	// BufferPoolBytes is the memory Kuzu may use for pages of the file and for updates since the last checkpoint. It
-	// must hold the updates of the largest Apply. Kuzu's own default, four fifths of the machine, is never used.
+	// must hold the updates of the largest Apply. It grows by up to 384 MiB with the file, and for a log of long texts: a
+	// checkpoint that runs out of memory can cost the file. Kuzu's own default, four fifths of the machine, is never used.
 	// Defaults to DefaultBufferPoolBytes.
 	BufferPoolBytes int64
 	// MaxDBBytes is the address space that Kuzu reserves, and so the most that the file can grow to: a power of two.

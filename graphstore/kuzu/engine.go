@@ -18,6 +18,7 @@ type engine struct {
 	db      *gokuzu.Database
 	writer  *session
 	readers chan *session // a place per reader; nil until it is needed
+	pool    int64         // bytes
 	cfg     Config
 	leaked  *atomic.Int64
 }
@@ -26,14 +27,15 @@ type engine struct {
 // process over a path that it cannot search.
 func openEngine(path string, cfg Config, leaked *atomic.Int64) (*engine, error) {
 	system := gokuzu.DefaultSystemConfig()
-	system.BufferPoolSize = uint64(cfg.BufferPoolBytes)
+	pool := poolFor(path, cfg)
+	system.BufferPoolSize = uint64(pool)
 	system.MaxDbSize = uint64(cfg.MaxDBBytes)
 	db, err := gokuzu.OpenDatabase(path, system)
 	if err != nil {
 		return nil, fmt.Errorf("kuzu does not open the file and does not say why: locked by a program that does not know "+
 			"our lock file, damaged, or no address space for MaxDBBytes %d: %w", cfg.MaxDBBytes, err)
 	}
-	e := &engine{db: db, readers: make(chan *session, cfg.Readers), cfg: cfg, leaked: leaked}
+	e := &engine{db: db, readers: make(chan *session, cfg.Readers), pool: pool, cfg: cfg, leaked: leaked}
 	for range cfg.Readers {
 		e.readers <- nil
 	}
@@ -42,6 +44,27 @@ func openEngine(path string, cfg Config, leaked *atomic.Int64) (*engine, error) 
 		return nil, err
 	}
 	return e, nil
+}
+
+// A checkpoint reads whole columns of 131,072 rows and holds new texts several times over. When the pool is too small for
+// that it fails in the middle, and afterwards the file may not open any more. The pool is therefore never smaller than what
+// these factors of the sizes of file and log give, which no checkpoint was seen to exceed. Texts in short pieces bound
+// what a large file can need.
+const (
+	poolPerFile    = 2
+	poolPerLog     = 12
+	maxPoolForFile = 384 << 20
+)
+
+// checkpointNeed returns the pool that a checkpoint of the file may need.
+func checkpointNeed(path string) int64 {
+	return min(poolPerFile*fileSize(path), maxPoolForFile) + poolPerLog*fileSize(path+walSuffix)
+}
+
+// poolFor returns the size of the pool to open a file with: what is configured, or what its next checkpoint may need with
+// the log that will be there by then.
+func poolFor(path string, cfg Config) int64 {
+	return max(cfg.BufferPoolBytes, checkpointNeed(path)+cfg.BufferPoolBytes/2)
 }
 
 func (e *engine) openWriter() (err error) {

@@ -2,6 +2,7 @@ package kuzu
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,5 +52,37 @@ func TestChangedTextsDoNotGrowTheFile(t *testing.T) {
 	// Each fact, entity and edge of a number share their long text; each entity has a normalised name besides.
 	if n := len(s.index.texts); n != 2*nodes {
 		t.Errorf("%d texts are known, want %d: the old ones are not referred to any more", n, 2*nodes)
+	}
+}
+
+// TestLongTextsFitTheSmallestPool: in one column 16 MiB of texts of any length made a checkpoint fail for want of memory, and a checkpoint
+// that fails can cost the file. In pieces they do not.
+func TestLongTextsFitTheSmallestPool(t *testing.T) {
+	cfg := testConfig()
+	cfg.BufferPoolBytes = MinBufferPoolBytes
+	s := mustOpen(t, filepath.Join(t.TempDir(), "graph"), cfg)
+	defer s.Close()
+	rng := rand.New(rand.NewPCG(1, 1))
+	var want graphstore.Digest
+	for tx := range 9 {
+		var changes []graphstore.Change
+		for i := range 40 {
+			text := make([]byte, 50_000)
+			for j := range text {
+				text[j] = 'a' + byte(rng.IntN(26))
+			}
+			c := graphstore.PutTopic(ada, graphstore.Topic{ID: fmt.Sprint(tx, "-", i), Name: string(text)})
+			changes = append(changes, c)
+			want.Add(c)
+		}
+		mustApply(t, s, changes...)
+		mustApply(t, s, graphstore.PutTopic(ada, graphstore.Topic{ID: "again", Name: changes[0].Topic.Name}))
+		if err := s.Checkpoint(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustApply(t, s, graphstore.DeleteKey(ada, graphstore.Key{Kind: graphstore.KindTopic, Node: "again"}))
+	if got := digestOf(t, s); got != want {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

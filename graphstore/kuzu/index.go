@@ -1,6 +1,7 @@
 package kuzu
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -82,7 +83,7 @@ func (x *index) text(s graphstore.Space, text string) (id int64, ok bool) {
 	defer x.mu.RUnlock()
 	if space, known := x.spaces[s]; known {
 		if t, found := space.texts[text]; found {
-			return t.id, true
+			return t.ids[0], true
 		}
 	}
 	return 0, false
@@ -157,7 +158,7 @@ func (x *index) addLocked(c nodeChange) {
 
 func (x *index) addTextLocked(t textRow) {
 	entry := &textRef{textRow: t}
-	x.texts[t.id] = entry
+	x.texts[t.ids[0]] = entry
 	x.spaces[t.space].texts[t.text] = entry
-	x.next = max(x.next, t.id+1)
+	x.next = max(x.next, slices.Max(t.ids)+1)
 }

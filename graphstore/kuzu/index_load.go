@@ -19,7 +19,7 @@ func loadIndex(s *session, sizes pageSizes) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := l.pages(textTable, l.addText); err != nil {
+	if err := l.loadTexts(); err != nil {
 		return nil, err
 	}
 	for _, t := range nodeTables() {
@@ -76,26 +76,31 @@ func (l *indexLoader) pages(t *nodeTable, each func(row []any) error) error {
 	return nil
 }
 
-func (l *indexLoader) space(row []any) (graphstore.Space, error) {
-	space, ok := l.byNo[row[colSpace].(int64)]
+func (l *indexLoader) space(no int64) (graphstore.Space, error) {
+	space, ok := l.byNo[no]
 	if !ok {
-		return space, fmt.Errorf("row %d: space %d is not in the file", row[colID], row[colSpace])
+		return space, fmt.Errorf("space %d is not in the file", no)
 	}
 	return space, nil
 }
 
-func (l *indexLoader) addText(row []any) error {
-	space, err := l.space(row)
-	if err == nil {
-		l.addTextLocked(textRow{row[colID].(int64), space, row[colKey].(string)})
-	}
-	return err
+func (l *indexLoader) loadTexts() error {
+	var failed error
+	r := newTextReader(func(ids []int64, no int64, text string) {
+		space, err := l.space(no)
+		if err != nil {
+			failed = cmp.Or(failed, fmt.Errorf("text %d: %w", ids[0], err))
+			return
+		}
+		l.addTextLocked(textRow{ids, space, text})
+	})
+	return errors.Join(l.pages(textTable, r.add), r.finish(), failed)
 }
 
 func (l *indexLoader) addNode(t *nodeTable, row []any) error {
-	space, err := l.space(row)
+	space, err := l.space(row[colSpace].(int64))
 	if err != nil {
-		return err
+		return fmt.Errorf("%s %d: %w", t.name, row[colID], err)
 	}
 	l.addLocked(nodeChange{space: space, key: nodeKey{t.kind, row[colKey].(string)}, id: row[colID].(int64)})
 	t.eachRef(row, func(id int64) { err = errors.Join(err, l.refer(id, 1)) })

@@ -88,7 +88,11 @@ type loader struct {
 }
 
 func (l *loader) run() error {
-	if _, err := l.table(textTable, l.text); err != nil {
+	texts := newTextReader(func(ids []int64, _ int64, text string) { l.texts[ids[0]] = text })
+	if _, err := l.table(textTable, texts.add); err != nil {
+		return err
+	}
+	if err := texts.finish(); err != nil {
 		return err
 	}
 	extents := make(map[*nodeTable]extent)
@@ -115,11 +119,6 @@ func (l *loader) table(t *nodeTable, each func(row []any) error) (extent, error)
 		return x, err
 	}
 	return x, l.pages(x.pages(l.sizes.nodes), t.columns, t.pageOfNodes(l.one != nil), each)
-}
-
-func (l *loader) text(row []any) error {
-	l.texts[row[colID].(int64)] = row[colKey].(string)
-	return nil
 }
 
 // pages runs the query for each page and hands on the rows.

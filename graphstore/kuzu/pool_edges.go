@@ -63,12 +63,18 @@ func textsOf(s *session, rows [][]any) (map[int64]string, error) {
 		relatedTable.eachRef(row, func(id int64) { texts[id] = "" })
 	}
 	for id := range texts {
-		err := s.query(textTable.readNode(), params{"id": id}, func(row []any) (err error) {
-			texts[id], err = cell[string](row, colKey)
-			return err
-		})
-		if err != nil {
-			return nil, err
+		for part := id; part != 0; {
+			at := part
+			part = 0
+			err := s.query(textTable.readNode(), params{"id": at}, func(row []any) error {
+				r := &rowReader{row: row, i: colKey}
+				texts[id] += next[string](r)
+				_, part = next[int64](r), next[int64](r)
+				return r.err
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return texts, nil

@@ -6,13 +6,9 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// textTable keeps the texts that other tables refer to, each once per space. A text comes and goes with its references and
-// is never changed. It stands beside the tables of nodes because it is no record of the graph.
-var textTable = &nodeTable{table: table{"Text", []column{{"id", integer}, {"space", integer}, {"text", text}}}}
-
 // textRow is a text that a transaction adds.
 type textRow struct {
-	id    int64
+	ids   []int64 // of its parts; the first is the text's
 	space graphstore.Space
 	text  string
 }
@@ -42,10 +38,13 @@ func (p *planner) number(s graphstore.Space, text string) int64 {
 	if id, ok := p.texts[k]; ok {
 		return id
 	}
-	id := p.nextNumber()
-	p.texts[k] = id
-	p.plan.newTexts = append(p.plan.newTexts, textRow{id, s, text})
-	return id
+	var ids []int64
+	for range splitText(text) {
+		ids = append(ids, p.nextNumber())
+	}
+	p.texts[k] = ids[0]
+	p.plan.newTexts = append(p.plan.newTexts, textRow{ids, s, text})
+	return ids[0]
 }
 
 // refer counts what a row refers to: +1 for a row that comes, -1 for one that goes.
@@ -57,7 +56,7 @@ func (p *planner) refer(t *table, row []any, by int) {
 func (p *planner) planTexts() error {
 	fresh := make(map[int64]bool, len(p.plan.newTexts))
 	for _, t := range p.plan.newTexts {
-		fresh[t.id] = true
+		fresh[t.ids[0]] = true
 	}
 	for _, id := range sortedKeys(p.plan.refs) {
 		refs, stored := p.index.refs(id)

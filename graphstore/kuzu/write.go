@@ -83,20 +83,24 @@ func (w writeSession) deleteEdges(e *edgeWrites) error {
 }
 
 func (w writeSession) writeTexts(p *plan) error {
-	if err := w.deleteNodes(textTable, p.goneTexts, len(w.index.texts)); err != nil {
+	var gone []int64
+	for _, id := range p.goneTexts {
+		gone = append(gone, w.index.texts[id].ids...)
+	}
+	if err := w.deleteNodes(textTable, gone, len(w.index.texts)); err != nil {
 		return err
 	}
 	spaces := make(map[graphstore.Space]int64)
 	for _, s := range p.newSpaces {
 		spaces[s.space] = s.no
 	}
-	rows := make([][]any, len(p.newTexts))
-	for i, t := range p.newTexts {
+	var rows [][]any
+	for _, t := range p.newTexts {
 		no, fresh := spaces[t.space]
 		if !fresh {
 			no, _ = w.index.space(t.space)
 		}
-		rows[i] = []any{t.id, no, t.text}
+		rows = append(rows, textRows(t.text, t.ids, no)...)
 	}
 	return w.createRows(textTable, rows)
 }
