@@ -25,9 +25,27 @@
 //   - Kuzu answers no search: reading the edges among fifty facts takes hundreds of times longer from it than from
 //     memory. PoolEdges is there to measure that.
 //
+// # The file
+//
+// Nodes are Space, Memory, Entity and Topic, edges RELATED (between facts, all types), MENTIONS and TAGGED_WITH; Meta has
+// the version of the schema. Nodes are numbered; key is the id that the rest of the program knows, space the number of the
+// user. Times are codes of [graphstore.Instant]: microseconds since 1970, plus one from then on, and 0 for none.
+//
+// Every text that can change, and every text of an edge, stands in the table Text and is referred to by number (0: the
+// empty text): Kuzu never gives the memory of a column's different texts back, copies all of them when one changes, and
+// can lose the file when that no longer fits its pool. Texts of more than 256 bytes go on in the row numbered rest. An
+// edge's asserter is -1 for its source, -2 for its target, else a text. To read names by hand, on a copy of the file:
+//
+//	MATCH (s:Space {user_id: 'ada'}) WITH s.no AS no
+//	MATCH (m:Memory)-[r:MENTIONS]->(e:Entity) WHERE m.space = no
+//	MATCH (t:Text) WHERE t.id = e.name
+//	RETURN m.key, m.state, t.text, r.weight LIMIT 20
+//
 // # Known limits
 //
 //   - The binding never frees the text of parameters: see [Store.Leaked].
-//   - The file never shrinks; freed pages are used again.
+//   - The file never shrinks; freed pages are used again, but not the bytes of deleted texts: a changed text costs about
+//     four times its length. Building the file anew gives them back.
+//   - A checkpoint of a graph of a million records takes about a second, in which loads wait.
 //   - A flipped bit in the file or the log is not noticed by Kuzu (it keeps no checksums) and may crash Open.
 package kuzu
