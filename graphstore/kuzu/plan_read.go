@@ -8,7 +8,7 @@ import (
 // readNodes returns the rows of the nodes, all of which exist.
 func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) {
 	rows := make(map[int64][]any, len(ids))
-	if p.batch.pays(len(ids), p.index.count(t.kind)) {
+	if p.batch.pays(len(ids), p.index.count(t.kind), rowsPerStatement) {
 		for chunk := range slices.Chunk(ids, readsPerBatch) {
 			err := p.session.query(t.readNodes(), params{"ids": anyList(chunk)}, func(pack []any) error {
 				row, err := unpack(t.columns, pack, nil)
@@ -44,7 +44,7 @@ func (p *planner) readEdges(t *relTable, out bool, ids []int64, each func(row []
 	if out {
 		end = t.from
 	}
-	if !p.batch.pays(len(ids), p.index.count(end)+p.index.edges[t]) {
+	if !p.batch.pays(len(ids), p.index.count(end)+p.index.edges[t], edgesPerStatement) {
 		for _, id := range ids {
 			if err := p.session.query(t.readEdges(out), params{"id": id}, each); err != nil {
 				return err

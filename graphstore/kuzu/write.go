@@ -76,7 +76,7 @@ func (w writeSession) deleteEdges(e *edgeWrites) error {
 		rows[i] = id.row()
 	}
 	scanned := w.index.count(e.table.from) + w.index.edges[e.table]
-	if w.batch.paysAt(len(rows), scanned, edgesPerStatement) {
+	if w.batch.pays(len(rows), scanned, edgesPerStatement) {
 		return w.many(e.table.deleteEdges(), identity(), rows, deletesPerBatch)
 	}
 	return w.each(e.table.deleteEdge(), identity(), rows)
@@ -106,7 +106,7 @@ func (w writeSession) writeTexts(p *plan) error {
 }
 
 func (w writeSession) deleteNodes(t *nodeTable, ids []int64, scanned int) error {
-	if !w.batch.pays(len(ids), scanned) {
+	if !w.batch.pays(len(ids), scanned, keysPerStatement) {
 		for _, id := range ids {
 			if err := w.one(t.deleteNode(), params{"id": id}); err != nil {
 				return err
@@ -123,7 +123,7 @@ func (w writeSession) deleteNodes(t *nodeTable, ids []int64, scanned int) error 
 }
 
 func (w writeSession) createRows(t *nodeTable, rows [][]any) error {
-	if w.batch.pays(len(rows), 0) {
+	if w.batch.pays(len(rows), 0, keysPerStatement) {
 		return w.many(t.createNodes(), t.columns, rows, rowsPerBatch)
 	}
 	return w.each(t.createNode(), t.columns, rows)
@@ -131,7 +131,7 @@ func (w writeSession) createRows(t *nodeTable, rows [][]any) error {
 
 func (w writeSession) createEdges(e *edgeWrites) error {
 	scanned := w.index.count(e.table.from) + w.index.count(e.table.to)
-	if w.batch.pays(len(e.creates), scanned) {
+	if w.batch.pays(len(e.creates), scanned, keysPerStatement) {
 		return w.many(e.table.createEdges(), e.table.columns, e.creates, createsPerBatch(scanned))
 	}
 	return w.each(e.table.createEdge(), e.table.columns, e.creates)
