@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
+	"strings"
 )
 
 // Digest is an order-independent hash of a set of records: the sum modulo 2^256 of the SHA-256 of each. Equal graphs
@@ -23,6 +25,16 @@ func (d *Digest) Add(c Change) {
 	d.records++
 }
 
+// Remove takes a record out again that was added: the digest is then as if it had never been.
+func (d *Digest) Remove(c Change) {
+	h := sha256.Sum256(appendRecord(nil, c))
+	var borrow uint64
+	for i := range d.sum {
+		d.sum[i], borrow = bits.Sub64(d.sum[i], binary.LittleEndian.Uint64(h[8*i:]), borrow)
+	}
+	d.records--
+}
+
 // Merge takes in all records of o.
 func (d *Digest) Merge(o Digest) {
 	var carry uint64
@@ -30,6 +42,27 @@ func (d *Digest) Merge(o Digest) {
 		d.sum[i], carry = bits.Add64(d.sum[i], o.sum[i], carry)
 	}
 	d.records += o.records
+}
+
+// Words returns the digest as numbers, for stores that keep it: the sum, least significant word first, and the count.
+func (d Digest) Words() (sum [4]uint64, records int) { return d.sum, d.records }
+
+// DigestOfWords is the inverse of [Digest.Words].
+func DigestOfWords(sum [4]uint64, records int) Digest { return Digest{sum, records} }
+
+// ParseDigest is the inverse of [Digest.String]. Its error says what a digest looks like.
+func ParseDigest(text string) (Digest, error) {
+	hexes, count, _ := strings.Cut(text, "-")
+	raw, err := hex.DecodeString(hexes)
+	records, countErr := strconv.Atoi(count)
+	if err != nil || countErr != nil || len(raw) != sha256.Size || records < 0 {
+		return Digest{}, fmt.Errorf("digest %s: want 64 hexadecimal digits, a dash and the number of records", Shorten(text))
+	}
+	d := Digest{records: records}
+	for i := range d.sum {
+		d.sum[i] = binary.LittleEndian.Uint64(raw[8*i:])
+	}
+	return d, nil
 }
 
 func (d *Digest) addSum(h [sha256.Size]byte) {

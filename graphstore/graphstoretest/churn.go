@@ -140,6 +140,7 @@ func (c *churner) compare(when string) {
 		c.Fatalf("seed %d step %d %s: load all %s", c.seed, c.step, when, diff)
 	}
 	c.wanted = want
+	c.wantDigest(want)
 	c.wantSpaces()
 	c.wantStats()
 }

@@ -13,11 +13,12 @@ type Method string
 
 // The methods that can be made to fail.
 const (
-	MethodApply   Method = "Apply"
+	MethodApply   Method = "Apply" // also ApplyMarked
 	MethodLoad    Method = "Load"
 	MethodLoadAll Method = "LoadAll"
 	MethodSpaces  Method = "Spaces"
 	MethodStats   Method = "Stats"
+	MethodHead    Method = "Head"
 	MethodClose   Method = "Close"
 )
 
@@ -57,7 +58,10 @@ type Faulty struct {
 	}
 }
 
-var _ graphstore.Store = (*Faulty)(nil)
+var (
+	_ graphstore.Store       = (*Faulty)(nil)
+	_ graphstore.MarkedStore = (*Faulty)(nil)
+)
 
 // NewFaulty wraps store. decide is asked before each call, by several goroutines at once if the store is used so.
 func NewFaulty(store graphstore.Store, decide func(Call) Fault) *Faulty {
@@ -133,6 +137,25 @@ func (f *Faulty) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return f.begin(ctx, Call{Method: MethodApply, Changes: changes}).run(func() error {
 		return f.store.Apply(ctx, changes)
 	})
+}
+
+// ApplyMarked implements [graphstore.MarkedStore]. What it wraps must too.
+func (f *Faulty) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
+	return f.begin(ctx, Call{Method: MethodApply, Changes: changes}).run(func() error {
+		return f.store.(graphstore.MarkedStore).ApplyMarked(ctx, changes, mark)
+	})
+}
+
+// Head implements [graphstore.MarkedStore]. What it wraps must too.
+func (f *Faulty) Head(ctx context.Context) (head graphstore.Head, err error) {
+	err = f.begin(ctx, Call{Method: MethodHead}).run(func() error {
+		head, err = f.store.(graphstore.MarkedStore).Head(ctx)
+		return err
+	})
+	if err != nil {
+		return graphstore.Head{}, err
+	}
+	return head, nil
 }
 
 // Load implements [graphstore.Store].

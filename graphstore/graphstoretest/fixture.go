@@ -71,6 +71,7 @@ func (f *fixture) wantAll() {
 	if diff := diffRecords(got, f.wanted); diff != "" {
 		f.Fatalf("load all %s", diff)
 	}
+	f.wantDigest(f.wanted)
 }
 
 // loadedSpaces is how many spaces are loaded one by one, from both ends of the list: all, except where a subtest has dozens.

@@ -76,5 +76,5 @@ func Exercise(t *testing.T, h Harness) {
 
 func allCases() []testCase {
 	return slices.Concat(recordCases(), keyCases(), transactionCases(), badChangeCases(), danglingCases(), loadCases(),
-		lifecycleCases(), textCases(), concurrencyCases(), churnCases())
+		lifecycleCases(), headCases(), textCases(), concurrencyCases(), churnCases())
 }

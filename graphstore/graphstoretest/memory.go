@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"github.com/kithgraph/kith/graphstore"
 )
 
@@ -19,10 +21,15 @@ type Memory struct {
 		sync.RWMutex
 		closed bool
 		spaces map[graphstore.Space]memorySpace
+		mark   graphstore.Mark
 	}
+	id string
 }
 
-var _ graphstore.Store = (*Memory)(nil)
+var (
+	_ graphstore.Store       = (*Memory)(nil)
+	_ graphstore.MarkedStore = (*Memory)(nil)
+)
 
 // memorySpace holds the records of one space, and for each of its nodes the number of edges that end at it.
 type memorySpace struct {
@@ -32,13 +39,18 @@ type memorySpace struct {
 
 // NewMemory returns an empty store.
 func NewMemory() *Memory {
-	m := &Memory{}
+	m := &Memory{id: uuid.NewString()}
 	m.mu.spaces = make(map[graphstore.Space]memorySpace)
 	return m
 }
 
 // Apply implements [graphstore.Store].
 func (m *Memory) Apply(ctx context.Context, changes []graphstore.Change) error {
+	return m.ApplyMarked(ctx, changes, graphstore.Mark{})
+}
+
+// ApplyMarked implements [graphstore.MarkedStore].
+func (m *Memory) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
 	}
@@ -53,7 +65,26 @@ func (m *Memory) Apply(ctx context.Context, changes []graphstore.Change) error {
 	for _, c := range changes {
 		m.applyLocked(c)
 	}
+	if mark != (graphstore.Mark{}) {
+		m.mu.mark = mark
+	}
 	return nil
+}
+
+// Head implements [graphstore.MarkedStore]. The digest is computed anew each time.
+func (m *Memory) Head(ctx context.Context) (graphstore.Head, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if err := m.readyLocked(ctx); err != nil {
+		return graphstore.Head{}, err
+	}
+	head := graphstore.Head{ID: m.id, Mark: m.mu.mark}
+	for _, s := range m.mu.spaces {
+		for _, c := range s.records {
+			head.Digest.Add(c)
+		}
+	}
+	return head, nil
 }
 
 func (m *Memory) readyLocked(ctx context.Context) error {
