@@ -43,6 +43,7 @@ func (s *Server) register(api huma.API) {
 		OperationID: "digest", Method: http.MethodGet, Path: "/v1/digest",
 		Summary: "Hash of the graph, equal for equal graphs", Description: "Of one user, or of the whole graph without user_id.",
 	}, s.digestOp)
+	s.registerAdmin(api)
 }
 
 func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {
@@ -55,6 +56,8 @@ func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, 
 		ctx, cancel = context.WithTimeout(ctx, s.cfg.SearchTimeout)
 		defer cancel()
 	}
+	s.searches.Add(1)
+	defer s.searches.Add(-1)
 	start := time.Now()
 	answer, err := s.search.Search(ctx, q)
 	if err != nil {

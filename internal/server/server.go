@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,6 +43,13 @@ type Operator interface {
 	Digest(ctx context.Context, user string) (string, error)
 	// AppliedSeq is the stream sequence up to which every event is projected.
 	AppliedSeq() uint64
+	// Busy says what is in flight, searches apart. It must not block.
+	Busy() Busy
+	// Backup writes a backup of the graph into a directory that is empty or not there. Errors: ErrBusy, ErrBadRequest,
+	// ErrNoGraph, or what went wrong; the directory then holds nothing that could be taken for a backup.
+	Backup(ctx context.Context, dir string) (Backup, error)
+	// Compact writes the graph's file anew. Errors like Backup's; the graph is then as it was.
+	Compact(ctx context.Context) (Compaction, error)
 }
 
 // Config of a Server.
@@ -61,6 +69,8 @@ type Server struct {
 	cfg     Config
 	log     *slog.Logger
 	handler http.Handler
+
+	searches atomic.Int64 // in flight
 }
 
 // New returns a server over a searcher and an operator's view.
@@ -139,6 +149,10 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				http.Error(w, "internal error", http.StatusInternalServerError)
 			}
 		}()
+		if strings.HasPrefix(req.URL.Path, "/v1/admin/") && req.Header.Get("Origin") != "" {
+			http.Error(w, "administration is not for web pages", http.StatusForbidden)
+			return
+		}
 		req.Body = http.MaxBytesReader(w, req.Body, maxBodyBytes)
 		next.ServeHTTP(w, req)
 	})

@@ -29,6 +29,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // operator is an Operator with fixed answers.
 type operator struct {
 	health Health
+	busy   Busy
 	err    error
 }
 
@@ -40,6 +41,14 @@ func (o operator) Instance() string   { return "i1" }
 func (o operator) AppliedSeq() uint64 { return 17 }
 func (o operator) Digest(_ context.Context, user string) (string, error) {
 	return "digest of " + user, o.err
+}
+
+func (o operator) Busy() Busy { return o.busy }
+func (o operator) Backup(_ context.Context, dir string) (Backup, error) {
+	return Backup{Dir: dir, Seq: 17}, o.err
+}
+func (o operator) Compact(context.Context) (Compaction, error) {
+	return Compaction{BytesBefore: 3, BytesAfter: 2}, o.err
 }
 
 type snapshot struct{ *graphstore.Snapshot }
