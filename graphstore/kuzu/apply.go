@@ -11,6 +11,12 @@ import (
 // changes are fastest; a few thousand work; the memory of the columns it updates must fit Config.BufferPoolBytes. What is
 // already stored as given is not written again.
 func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
+	return s.ApplyMarked(ctx, changes, graphstore.Mark{})
+}
+
+// ApplyMarked implements [graphstore.MarkedStore], like [Store.Apply]. A mark that is the stored one is not written again. The
+// name of a mark's log is text as [graphstore.CheckText] wants it.
+func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := s.enter(ctx); err != nil {
 		return err
 	}
@@ -18,10 +24,13 @@ func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
 	}
-	if len(changes) == 0 {
+	if err := graphstore.CheckText(mark.Log); err != nil {
+		return fmt.Errorf("%w: log of the mark %w", graphstore.ErrBadChange, err)
+	}
+	if len(changes) == 0 && mark == (graphstore.Mark{}) {
 		return nil
 	}
-	return s.onWriter(ctx, func() error { return s.apply(changes) })
+	return s.onWriter(ctx, func() error { return s.apply(changes, mark) })
 }
 
 // onWriter runs fn on the writer goroutine and waits for it. The context counts until fn begins.
@@ -53,7 +62,7 @@ func (s *Store) write() {
 }
 
 // apply runs on the writer goroutine.
-func (s *Store) apply(changes []graphstore.Change) error {
+func (s *Store) apply(changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := s.ready(); err != nil {
 		return err
 	}
@@ -62,9 +71,12 @@ func (s *Store) apply(changes []graphstore.Change) error {
 	if err != nil {
 		return err
 	}
-	if plan.records() == 0 {
+	before, _ := s.head.get() // known: the file is open
+	after := before.after(plan.digest, mark)
+	if plan.records() == 0 && after.head.Mark == before.head.Mark {
 		return nil
 	}
+	plan.head = &headWrite{before, after}
 	cost := s.budget.cost(plan)
 	if err := s.checkLogSpace(cost); err != nil {
 		return err
@@ -93,6 +105,7 @@ func (s *Store) commit(p *plan, rule batchRule) error {
 		return err
 	}
 	s.index.commit(p)
+	s.head.set(p.head.after)
 	return nil
 }
 
@@ -115,20 +128,38 @@ func (s *Store) reload() {
 	}
 }
 
-// reopenLocked replaces the engine.
+// reopenLocked replaces the engine, and with index also what is known of the file.
 func (s *Store) reopenLocked(index bool) (err error) {
 	s.closeEngine()
+	if index {
+		s.head.forget()
+	}
 	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
 		return fmt.Errorf("reopen graph: %w", err)
 	}
 	if index {
-		fresh, err := loadIndex(s.engine.writer, s.cfg.pageSizes())
-		if err != nil {
+		if err := s.reread(); err != nil {
 			s.closeEngine()
-			return fmt.Errorf("reopen graph: load index: %w", err)
+			return fmt.Errorf("reopen graph: %w", err)
 		}
-		fresh.next = max(fresh.next, s.index.next)
-		s.index = fresh
 	}
+	return nil
+}
+
+// reread takes over from the file what the store keeps in memory.
+func (s *Store) reread() error {
+	fresh, err := loadIndex(s.engine.writer, s.cfg.pageSizes())
+	if err != nil {
+		return fmt.Errorf("load index: %w", err)
+	}
+	head, err := readHead(s.engine.writer, s.id)
+	if err != nil {
+		return fmt.Errorf("read head: %w", err)
+	}
+	if s.index != nil {
+		fresh.next = max(fresh.next, s.index.next)
+	}
+	s.index = fresh
+	s.head.set(head)
 	return nil
 }

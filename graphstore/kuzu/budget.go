@@ -35,7 +35,7 @@ type budget struct {
 }
 
 func (b *budget) cost(p *plan) cost {
-	c := cost{records: p.records()}
+	c := cost{records: p.records() + 1} // the head
 	c.bytes = int64(c.records) * createBytes
 	type vector struct {
 		table, column string

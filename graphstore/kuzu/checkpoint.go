@@ -38,11 +38,24 @@ func (s *Store) checkpointLocked() error {
 			return err
 		}
 	}
-	err := s.engine.writer.exec("CHECKPOINT")
+	err := s.renewHead()
+	if err == nil {
+		err = s.engine.writer.exec("CHECKPOINT")
+	}
 	if err == nil {
 		s.budget.reset()
 	}
 	return errors.Join(err, s.reopenLocked(false))
+}
+
+// renewHead leaves one row of heads.
+func (s *Store) renewHead() error {
+	rows, err := s.engine.writer.count("MATCH (h:"+headTable.name+") RETURN count(*)", nil)
+	if err != nil || rows <= 1 {
+		return err
+	}
+	row, _ := s.head.get() // known: the file is open
+	return renewHead(s.engine.writer, row)
 }
 
 // checkSpace wants room for a copy of every page, which is the most that a checkpoint can write before it frees

@@ -89,6 +89,17 @@ func (x *index) text(s graphstore.Space, text string) (id int64, ok bool) {
 	return 0, false
 }
 
+// textOf returns the text with this number.
+func (x *index) textOf(id int64) (text string, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	t, ok := x.texts[id]
+	if !ok {
+		return "", false
+	}
+	return t.text, true
+}
+
 // refs returns how many columns refer to a text.
 func (x *index) refs(id int64) (n int, ok bool) {
 	x.mu.RLock()

@@ -61,7 +61,8 @@ func (b *breaker) statement(string) error {
 	return nil
 }
 
-// emptyGraph returns the bytes of a file without records: copying it is faster than making the tables again.
+// emptyGraph returns the bytes of a file with all tables and nothing in them, no identity either: copying it is faster than
+// making the tables again.
 var emptyGraph = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kith-empty-")
 	if err != nil {
@@ -73,6 +74,10 @@ var emptyGraph = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	err = withEngine(s.path, "MATCH (h:Head) DELETE h", "MATCH (i:Identity) DELETE i", "MATCH (m:Meta) SET m.schema_version = 1")
+	if err != nil {
 		return nil, err
 	}
 	return os.ReadFile(s.path)

@@ -3,7 +3,6 @@ package kuzu
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -38,23 +37,39 @@ func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(gra
 		if !ok {
 			return nil
 		}
-		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield, one: &no,
-			spaces: map[int64]graphstore.Space{no: space}, keys: make(map[int64]string), texts: make(map[int64]string)}
+		l := newLoader(ctx, session, s.cfg.pageSizes(), yield)
+		l.one, l.spaces[no] = &no, space
 		return l.run()
 	})
 }
 
-// LoadAll implements [graphstore.Store], like Load.
+// LoadAll implements [graphstore.Store], like Load. It ends with [graphstore.ErrDamaged] when what it yielded is not what the
+// head says, so what is made of it must not be used before it returns nil.
 func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
 	return s.read(ctx, func(session *session) error {
-		l := &loader{ctx: ctx, session: session, sizes: s.cfg.pageSizes(), yield: yield,
-			spaces: make(map[int64]graphstore.Space), keys: make(map[int64]string), texts: make(map[int64]string)}
-		err := eachSpace(session, func(no int64, space graphstore.Space) { l.spaces[no] = space })
+		head, err := readHead(session, s.id)
 		if err != nil {
 			return err
 		}
-		return l.run()
+		var got graphstore.Digest
+		err = loadAll(ctx, session, s.cfg.pageSizes(), func(c graphstore.Change) error {
+			got.Add(c)
+			return yield(c)
+		})
+		if err == nil && got != head.head.Digest {
+			err = damaged("the records have digest %s, the head says %s", got, head.head.Digest)
+		}
+		return err
 	})
+}
+
+// loadAll yields every record that the session sees.
+func loadAll(ctx context.Context, s *session, sizes pageSizes, yield func(graphstore.Change) error) error {
+	l := newLoader(ctx, s, sizes, yield)
+	if err := eachSpace(s, func(no int64, space graphstore.Space) { l.spaces[no] = space }); err != nil {
+		return err
+	}
+	return l.run()
 }
 
 // eachSpace reads the spaces of the file.
@@ -67,7 +82,7 @@ func eachSpace(s *session, each func(no int64, space graphstore.Space)) error {
 		}
 		space, err := graphstore.NewSpace(user)
 		if err != nil {
-			return err
+			return damaged("space %d: %w", no, err)
 		}
 		each(no, space)
 		return nil
@@ -85,6 +100,16 @@ type loader struct {
 	keys    map[int64]string // of the nodes by number, for the ends of edges
 	texts   map[int64]string // by number, for what rows refer to
 	row     []any
+}
+
+func newLoader(ctx context.Context, s *session, sizes pageSizes, yield func(graphstore.Change) error) *loader {
+	return &loader{ctx: ctx, session: s, sizes: sizes, yield: yield, spaces: make(map[int64]graphstore.Space),
+		keys: make(map[int64]string), texts: make(map[int64]string)}
+}
+
+func (l *loader) textOf(id int64) (text string, ok bool) {
+	text, ok = l.texts[id]
+	return text, ok
 }
 
 func (l *loader) run() error {
@@ -129,7 +154,7 @@ func (l *loader) pages(pages []page, columns []column, query string, each func(r
 		}
 		err := l.session.query(query, p.params(l.one), func(pack []any) (err error) {
 			if l.row, err = unpack(columns, pack, l.row); err != nil {
-				return err
+				return damaged("%w", err)
 			}
 			return each(l.row)
 		})
@@ -142,18 +167,18 @@ func (l *loader) pages(pages []page, columns []column, query string, each func(r
 
 func (l *loader) node(t *nodeTable, row []any) error {
 	id, no, key := row[colID].(int64), row[colSpace].(int64), row[colKey].(string)
-	c, err := t.decode(key, &rowReader{row: row, i: nodeHead, texts: l.texts})
+	c, err := t.decode(key, &rowReader{row: row, i: nodeHead, texts: l.textOf})
 	if err != nil {
-		return fmt.Errorf("%s %d: %w", t.name, id, err)
+		return damaged("%s %d: %w", t.name, id, err)
 	}
 	l.keys[id] = key
 	return l.emit(c, no)
 }
 
 func (l *loader) edge(row []any) error {
-	e, err := decodeEdge(row, l.keys, l.texts)
+	e, err := decodeEdge(row, l.keys, l.textOf)
 	if err != nil {
-		return fmt.Errorf("edge %d to %d: %w", row[colSrc], row[colDst], err)
+		return damaged("edge %d to %d: %w", row[colSrc], row[colDst], err)
 	}
 	return l.emit(graphstore.Change{Edge: &e}, row[colRelSpace].(int64))
 }
@@ -161,7 +186,7 @@ func (l *loader) edge(row []any) error {
 func (l *loader) emit(c graphstore.Change, no int64) error {
 	space, ok := l.spaces[no]
 	if !ok {
-		return fmt.Errorf("%s: space %d is not in the file", c.Key(), no)
+		return damaged("%s: space %d is not in the file", c.Key(), no)
 	}
 	if err := l.ctx.Err(); err != nil {
 		return err

@@ -49,20 +49,21 @@ func openOwned(path string, cfg Config, owner *flock.Flock) (*Store, error) {
 }
 
 // start opens the engine, brings the schema up to date and loads the index.
-func (s *Store) start() error {
+func (s *Store) start() (err error) {
 	recovering := fileSize(s.path+walSuffix) > 0
 	if err := s.openFirst(recovering); err != nil {
 		return err
 	}
-	changed, err := ensureSchema(s.engine.writer)
-	if err != nil {
+	var changed bool
+	if s.id, changed, err = ensureSchema(s.engine.writer, s.cfg.pageSizes()); err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
-	var identified bool
-	if s.id, identified, err = ensureIdentity(s.engine.writer); err != nil {
-		return fmt.Errorf("identity: %w", err)
+	head, err := readHead(s.engine.writer, s.id)
+	if err != nil {
+		return fmt.Errorf("read head: %w", err)
 	}
-	if changed || identified || recovering {
+	s.head.set(head)
+	if changed || recovering {
 		// What was replayed holds memory like any commit; from here on it counts as checkpointed.
 		if err := s.checkpointLocked(); errors.Is(err, ErrDisk) && s.engine != nil {
 			s.log.Warn("no checkpoint after start", "err", err)

@@ -16,8 +16,13 @@ type plan struct {
 	nodes      []*nodeWrites // one per node table
 	edges      []*edgeWrites // one per relationship table
 	index      []nodeChange
-	next       int64 // the index's next number afterwards
+	next       int64             // the index's next number afterwards
+	digest     graphstore.Digest // of the records that come, less that of those that go
+	head       *headWrite        // set when the plan is to be written
 }
+
+// headWrite is what a transaction does to the head.
+type headWrite struct{ before, after headRow }
 
 type spaceRow struct {
 	space graphstore.Space
@@ -68,8 +73,8 @@ type planner struct {
 	spaces map[graphstore.Space]int64 // numbers of the spaces that the changes touch
 	texts  map[spaceText]int64        // texts that the file does not have yet
 	nodes  map[spaceNode]nodeAfter    // nodes that the changes write
-	puts   map[*nodeTable]*rowSet[int64]
-	gone   map[*nodeTable]map[int64]graphstore.Key
+	puts   map[*nodeTable]*putSet[int64]
+	gone   map[*nodeTable]map[int64]graphstore.Change // deletes of nodes that exist
 	edges  map[*relTable]*edgePlan
 }
 
@@ -85,40 +90,46 @@ type nodeAfter struct {
 	gone  bool
 }
 
-// rowSet is rows by key, in the order in which they came: a seed's run stays the same run.
-type rowSet[K comparable] struct {
-	keys []K
-	rows map[K][]any
+// put is a change with the row that it wants.
+type put struct {
+	change graphstore.Change
+	row    []any
 }
 
-func (s *rowSet[K]) add(k K, row []any) {
+// putSet is puts by key, in the order in which they came: a seed's run stays the same run.
+type putSet[K comparable] struct {
+	keys []K
+	puts map[K]put
+}
+
+func (s *putSet[K]) add(k K, p put) {
 	s.keys = append(s.keys, k)
-	s.rows[k] = row
+	s.puts[k] = p
 }
 
 // edgePlan is what the changes say of one relationship table, before it is compared with what is stored.
 type edgePlan struct {
 	writes  *edgeWrites
-	puts    rowSet[edgeID]  // between nodes that exist: the edge may exist too
-	drops   map[edgeID]bool // deletes, whether or not the edge exists
-	sources map[int64]bool  // whose edges must be read
+	puts    putSet[edgeID]               // between nodes that exist: the edge may exist too
+	drops   map[edgeID]graphstore.Change // deletes, whether or not the edge exists
+	sources map[int64]bool               // whose edges must be read
 }
 
 // newPlan works out what the changes, which are valid, write.
 func newPlan(s *session, x *index, batch batchRule, changes []graphstore.Change) (*plan, error) {
 	p := &planner{session: s, index: x, batch: batch, plan: &plan{next: x.next, refs: make(map[int64]int)},
 		spaces: make(map[graphstore.Space]int64), texts: make(map[spaceText]int64), nodes: make(map[spaceNode]nodeAfter),
-		puts: make(map[*nodeTable]*rowSet[int64]), gone: make(map[*nodeTable]map[int64]graphstore.Key),
+		puts: make(map[*nodeTable]*putSet[int64]), gone: make(map[*nodeTable]map[int64]graphstore.Change),
 		edges: make(map[*relTable]*edgePlan)}
 	for _, t := range nodeTables() {
-		p.puts[t] = &rowSet[int64]{rows: make(map[int64][]any)}
-		p.gone[t] = make(map[int64]graphstore.Key)
+		p.puts[t] = &putSet[int64]{puts: make(map[int64]put)}
+		p.gone[t] = make(map[int64]graphstore.Change)
 	}
 	for _, t := range relTables() {
 		w := &edgeWrites{table: t}
 		p.plan.edges = append(p.plan.edges, w)
-		p.edges[t] = &edgePlan{writes: w, puts: rowSet[edgeID]{rows: make(map[edgeID][]any)},
-			drops: make(map[edgeID]bool), sources: make(map[int64]bool)}
+		p.edges[t] = &edgePlan{writes: w, puts: putSet[edgeID]{puts: make(map[edgeID]put)},
+			drops: make(map[edgeID]graphstore.Change), sources: make(map[int64]bool)}
 	}
 	if err := p.run(changes); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (p *planner) planEdge(c graphstore.Change) error {
 	t := relTableOf(e.Type)
 	plan := p.edges[t]
 	if c.Op == graphstore.Delete {
-		p.planEdgeDelete(plan, c.Space, e)
+		p.planEdgeDelete(plan, c)
 		return nil
 	}
 	src, ok := p.after(c.Space, t.from, e.Source)
@@ -30,22 +30,23 @@ func (p *planner) planEdge(c graphstore.Change) error {
 	id, _ := edgeIDOf(e, src.id, dst.id, func(text string) (int64, bool) { return p.number(c.Space, text), true })
 	row := edgeRow(id, p.spaceNo(c.Space), e.Weight, p.number(c.Space, e.Detail))
 	if src.fresh || dst.fresh {
-		p.createEdge(plan, row)
+		p.createEdge(plan, put{c, row})
 		return nil
 	}
-	plan.puts.add(id, row)
+	plan.puts.add(id, put{c, row})
 	plan.sources[src.id] = true
 	return nil
 }
 
-func (p *planner) createEdge(plan *edgePlan, row []any) {
-	plan.writes.creates = append(plan.writes.creates, row)
-	p.refer(&plan.writes.table.table, row, +1)
+func (p *planner) createEdge(plan *edgePlan, new put) {
+	plan.writes.creates = append(plan.writes.creates, new.row)
+	p.refer(&plan.writes.table.table, new.row, +1)
+	p.plan.digest.Add(new.change)
 }
 
 // planEdgeDelete keeps a delete whose ends and asserter the file knows: without one of them it has no such edge.
-func (p *planner) planEdgeDelete(plan *edgePlan, s graphstore.Space, e graphstore.Edge) {
-	t := plan.writes.table
+func (p *planner) planEdgeDelete(plan *edgePlan, c graphstore.Change) {
+	t, s, e := plan.writes.table, c.Space, *c.Edge
 	src, found := p.index.node(s, nodeKey{t.from, e.Source})
 	dst, both := p.index.node(s, nodeKey{t.to, e.Target})
 	if !found || !both {
@@ -58,7 +59,7 @@ func (p *planner) planEdgeDelete(plan *edgePlan, s graphstore.Space, e graphstor
 		return p.index.text(s, text)
 	}
 	if id, ok := edgeIDOf(e, src, dst, known); ok {
-		plan.drops[id] = true
+		plan.drops[id] = c
 		plan.sources[src] = true
 	}
 }
@@ -75,39 +76,57 @@ func (p *planner) compareEdges(t *relTable) error {
 		if err != nil {
 			return err
 		}
-		if plan.drops[id] {
+		if drop, ok := plan.drops[id]; ok {
 			plan.writes.deletes = append(plan.writes.deletes, id)
-			p.refer(&t.table, row, -1)
-		} else if node, gone := goneFrom[id.src]; gone {
-			return leftOver(node, id)
+			return p.removeEdge(t, drop, row)
 		}
-		put, ok := plan.puts.rows[id]
+		if node, gone := goneFrom[id.src]; gone {
+			return leftOver(node.Key(), id)
+		}
+		want, ok := plan.puts.puts[id]
 		if !ok {
 			return nil
 		}
 		exists[id] = true
-		if put[colWeight] != row[colWeight] || put[colDetail] != row[colDetail] {
-			plan.writes.sets = append(plan.writes.sets, put)
-			p.refer(&t.table, row, -1)
-			p.refer(&t.table, put, +1)
+		if want.row[colWeight] == row[colWeight] && want.row[colDetail] == row[colDetail] {
+			return nil
 		}
-		return nil
+		plan.writes.sets = append(plan.writes.sets, want.row)
+		p.refer(&t.table, want.row, +1)
+		p.plan.digest.Add(want.change)
+		return p.removeEdge(t, want.change, row)
 	})
 	if err != nil {
 		return err
 	}
 	for _, id := range plan.puts.keys {
 		if !exists[id] {
-			p.createEdge(plan, plan.puts.rows[id])
+			p.createEdge(plan, plan.puts.puts[id])
 		}
 	}
 	return p.readEdges(t, false, sortedKeys(goneTo), func(row []any) error {
 		id, err := edgeIDOfRow(row)
-		if err == nil && !plan.drops[id] {
-			err = leftOver(goneTo[id.dst], id)
+		if err != nil {
+			return err
 		}
-		return err
+		if _, ok := plan.drops[id]; !ok {
+			return leftOver(goneTo[id.dst].Key(), id)
+		}
+		return nil
 	})
+}
+
+// removeEdge takes a stored edge out: the one with the identity of the change, and what the row says besides.
+func (p *planner) removeEdge(t *relTable, c graphstore.Change, row []any) error {
+	p.refer(&t.table, row, -1)
+	old := *c.Edge
+	r := &rowReader{row: row, i: colWeight, texts: p.index.textOf}
+	old.Weight, old.Detail = next[float64](r), r.text()
+	if r.err != nil {
+		return damaged("edge %d to %d: %w", row[colSrc], row[colDst], r.err)
+	}
+	p.plan.digest.Remove(graphstore.Change{Space: c.Space, Edge: &old})
+	return nil
 }
 
 func leftOver(node graphstore.Key, id edgeID) error {

@@ -37,10 +37,11 @@ func (p *planner) planPut(w *nodeWrites, c graphstore.Change) {
 	row := append([]any{id, no, k.key}, w.table.encode(c, func(text string) int64 { return p.number(c.Space, text) })...)
 	p.refer(&w.table.table, row, +1)
 	if exists {
-		p.puts[w.table].add(id, row)
-	} else {
-		w.creates = append(w.creates, row)
+		p.puts[w.table].add(id, put{c, row})
+		return
 	}
+	w.creates = append(w.creates, row)
+	p.plan.digest.Add(c)
 }
 
 func (p *planner) planDelete(w *nodeWrites, c graphstore.Change) {
@@ -50,7 +51,7 @@ func (p *planner) planDelete(w *nodeWrites, c graphstore.Change) {
 	if !exists {
 		return
 	}
-	p.gone[w.table][id] = c.Key()
+	p.gone[w.table][id] = c
 	w.deletes = append(w.deletes, id)
 	p.plan.index = append(p.plan.index, nodeChange{space: c.Space, key: k, id: id, gone: true})
 }
@@ -67,16 +68,38 @@ func (p *planner) compareNodes(w *nodeWrites) error {
 		p.refer(&w.table.table, row, -1)
 	}
 	for _, id := range puts.keys {
+		want := puts.puts[id]
 		set := nodeSet{id: id, values: params{"id": id}}
 		for i, c := range w.table.columns {
-			if v := puts.rows[id][i]; v != stored[id][i] {
+			if v := want.row[i]; v != stored[id][i] {
 				set.columns = append(set.columns, c)
 				set.values[c.name] = v
 			}
 		}
-		if len(set.columns) > 0 {
-			w.sets = append(w.sets, set)
+		if len(set.columns) == 0 {
+			continue
+		}
+		w.sets = append(w.sets, set)
+		if err := p.removeNode(w.table, want.change, stored[id]); err != nil {
+			return err
+		}
+		p.plan.digest.Add(want.change)
+	}
+	for _, id := range w.deletes {
+		if err := p.removeNode(w.table, p.gone[w.table][id], stored[id]); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// removeNode takes the stored record with the key of the change out of the digest.
+func (p *planner) removeNode(t *nodeTable, c graphstore.Change, row []any) error {
+	old, err := t.decode(c.Key().Node, &rowReader{row: row, i: nodeHead, texts: p.index.textOf})
+	if err != nil {
+		return damaged("%s %d: %w", t.name, row[colID], err)
+	}
+	old.Space = c.Space
+	p.plan.digest.Remove(old)
 	return nil
 }

@@ -2,7 +2,6 @@ package kuzu
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -45,9 +44,9 @@ func (s *Store) PoolEdges(ctx context.Context, space graphstore.Space, ids []str
 			return err
 		}
 		for _, row := range rows {
-			e, err := decodeEdge(row, pool, texts)
+			e, err := decodeEdge(row, pool, func(id int64) (string, bool) { return texts[id], true })
 			if err != nil {
-				return fmt.Errorf("edge %d to %d: %w", row[colSrc], row[colDst], err)
+				return damaged("edge %d to %d: %w", row[colSrc], row[colDst], err)
 			}
 			edges = append(edges, e)
 		}
@@ -66,7 +65,9 @@ func textsOf(s *session, rows [][]any) (map[int64]string, error) {
 		for part := id; part != 0; {
 			at := part
 			part = 0
+			found := false
 			err := s.query(textTable.readNode(), params{"id": at}, func(row []any) error {
+				found = true
 				r := &rowReader{row: row, i: colKey}
 				texts[id] += next[string](r)
 				_, part = next[int64](r), next[int64](r)
@@ -74,6 +75,9 @@ func textsOf(s *session, rows [][]any) (map[int64]string, error) {
 			})
 			if err != nil {
 				return nil, err
+			}
+			if !found {
+				return nil, damaged("text %d is not in the file", at)
 			}
 		}
 	}

@@ -1,14 +1,19 @@
 package kuzu
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
 // SchemaVersion is the version of the tables that this package writes. A file with a greater one is refused, a file with
 // a smaller one is brought up to it at Open.
-const SchemaVersion = 1
+//
+// Version 2 added the head: from then on the file says what belongs into it.
+const SchemaVersion = 2
 
 // schemaSteps returns, for each version, the statements that lead to the next. Each may run twice: a step that was
 // interrupted runs again.
@@ -22,7 +27,7 @@ func schemaSteps() [][]string {
 	for _, t := range relTables() {
 		first = append(first, t.create())
 	}
-	return [][]string{first}
+	return [][]string{first, {createIdentityTable, createLogTable, createHeadTable()}}
 }
 
 func (t *nodeTable) create() string {
@@ -42,27 +47,62 @@ func declare(columns []column) string {
 	return strings.Join(out, ", ")
 }
 
-// ensureSchema makes or completes the tables and reports whether it changed anything.
-func ensureSchema(s *session) (changed bool, err error) {
+// ensureSchema makes or completes the tables. It returns the graph's id and whether it changed anything.
+func ensureSchema(s *session, sizes pageSizes) (id string, changed bool, err error) {
 	version, err := schemaVersion(s)
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	if version > SchemaVersion {
-		return false, fmt.Errorf("%w: schema %d, this version knows %d", ErrNewerSchema, version, SchemaVersion)
+		return "", false, fmt.Errorf("%w: schema %d, this version knows %d", ErrNewerSchema, version, SchemaVersion)
 	}
 	if version == SchemaVersion {
-		return false, nil
+		id, err = readIdentity(s)
+		return id, false, err
 	}
 	for _, step := range schemaSteps()[version:] {
 		for _, statement := range step {
 			if err := s.exec(statement); err != nil {
-				return false, err
+				return "", false, err
 			}
 		}
 	}
-	_, err = s.count("MERGE (m:Meta {id: 0}) SET m.schema_version = $version RETURN count(*)", params{"version": int64(SchemaVersion)})
-	return true, err
+	if id, err = ensureIdentity(s); err != nil {
+		return "", false, err
+	}
+	return id, true, firstHead(s, id, sizes)
+}
+
+// firstHead writes the head of a graph that has none, which takes one look at everything, and with it the version of the
+// schema: a file with a version from 2 on has a head, a file before has not.
+func firstHead(s *session, id string, sizes pageSizes) error {
+	rows, err := s.count("MATCH (h:"+headTable.name+") RETURN count(*)", nil)
+	if err != nil {
+		return err
+	}
+	if rows > 0 {
+		return damaged("the file has a head, but the version of a schema without")
+	}
+	row := headRow{no: 1, head: graphstore.Head{ID: id}}
+	err = loadAll(context.Background(), s, sizes, func(c graphstore.Change) error {
+		row.head.Digest.Add(c)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("digest of the graph: %w", err)
+	}
+	if err := s.exec("BEGIN TRANSACTION"); err != nil {
+		return err
+	}
+	w := writeSession{session: s}
+	if err := w.one(createHead(), row.params()); err != nil {
+		return err
+	}
+	version := params{"version": int64(SchemaVersion)}
+	if err := w.one("MERGE (m:Meta {id: 0}) SET m.schema_version = $version RETURN count(*)", version); err != nil {
+		return err
+	}
+	return s.exec("COMMIT")
 }
 
 // schemaVersion returns the version of the file's tables, 0 for a file without tables, which gets its Meta table.

@@ -18,7 +18,7 @@ type Store struct {
 	cfg   Config
 	log   *slog.Logger
 	owner *flock.Flock
-	id    string // set by Open
+	id    string // of the graph, set by Open
 
 	requests chan func() // to the writer goroutine
 	written  chan struct{}
@@ -30,6 +30,7 @@ type Store struct {
 	engine *engine
 
 	index  *index // its pointer changes under gate only
+	head   headState
 	budget budget // the writer goroutine's
 
 	life struct {
@@ -40,7 +41,10 @@ type Store struct {
 	}
 }
 
-var _ graphstore.Store = (*Store)(nil)
+var (
+	_ graphstore.Store       = (*Store)(nil)
+	_ graphstore.MarkedStore = (*Store)(nil)
+)
 
 func newStore(path string, cfg Config, owner *flock.Flock) *Store {
 	return &Store{path: path, cfg: cfg, log: cfg.Logger.With("component", "graphstore/kuzu"), owner: owner,

@@ -94,7 +94,7 @@ func relTableOf(typ graphstore.RelationType) *relTable {
 type rowReader struct {
 	row   []any
 	i     int
-	texts map[int64]string // what references stand for
+	texts func(id int64) (text string, ok bool) // what references stand for
 	err   error
 }
 
@@ -119,7 +119,7 @@ func (r *rowReader) text() string {
 	if r.err != nil || id == 0 {
 		return ""
 	}
-	s, ok := r.texts[id]
+	s, ok := r.texts(id)
 	if !ok {
 		r.err = fmt.Errorf("text %d is not in the file", id)
 	}

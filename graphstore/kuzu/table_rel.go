@@ -82,7 +82,7 @@ func edgeRow(id edgeID, space int64, weight float64, detail int64) []any {
 }
 
 // decodeEdge returns the edge of a row; keys are those of the nodes by their numbers.
-func decodeEdge(row []any, keys, texts map[int64]string) (e graphstore.Edge, err error) {
+func decodeEdge(row []any, keys map[int64]string, texts func(int64) (string, bool)) (e graphstore.Edge, err error) {
 	id, err := edgeIDOfRow(row)
 	if err != nil {
 		return e, err

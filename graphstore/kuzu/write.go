@@ -35,7 +35,7 @@ func (w writeSession) write(p *plan) error {
 			}
 		}
 	}
-	return nil
+	return w.writeHead(p.head.before, p.head.after)
 }
 
 func (w writeSession) writeNodes(p *plan) error {
