@@ -5,110 +5,106 @@ import (
 	"slices"
 )
 
+func farKind(t RelationType) NodeKind {
+	_, target := t.Ends()
+	return target
+}
+
+func errEdgesRemain(k Key, edges int) error {
+	return fmt.Errorf("%w: delete of %s: %d edges remain", ErrDangling, k, edges)
+}
+
 // putEdge adds or replaces one contribution.
 func (b *Builder) putEdge(e Edge) error {
-	source, ok := b.factIndex.idx.get(e.Source)
+	source, ok := findFact(&b.factIndex.idx, &b.facts.vec, e.Source)
 	if !ok {
 		return fmt.Errorf("%w: %s: no fact %s", ErrDangling, e.Key(), Shorten(e.Source))
 	}
 	if kind := farKind(e.Type); kind != KindFact {
 		return b.putBridge(e, source, kind)
 	}
-	target, ok := b.factIndex.idx.get(e.Target)
+	target, ok := findFact(&b.factIndex.idx, &b.facts.vec, e.Target)
 	if !ok {
 		return fmt.Errorf("%w: %s: no fact %s", ErrDangling, e.Key(), Shorten(e.Target))
 	}
-	asserter := b.asserterOf(e, source, target)
 	from, to := b.own(source), b.own(target)
-	setDetail(from, e)
-	added := setLink(from, Link{Weight: e.Weight, asserter: asserter, To: target, Type: e.Type, Out: true})
-	setLink(to, Link{Weight: e.Weight, asserter: asserter, To: source, Type: e.Type})
-	if added {
-		b.edges++
+	by := caseOf(e.Asserter, e.Source, e.Target)
+	id, known := b.claimID(by, e.Asserter)
+	forth, back := tieKey{target, e.Type, true, claim{by, id}}, tieKey{source, e.Type, false, claim{by, id}}
+	if known {
+		if out, in := b.findLink(source, target, forth, back); out >= 0 {
+			to.ties[in].Weight = e.Weight
+			from.ties[out].Weight = e.Weight
+			return b.setDetail(source, out, e)
+		}
 	}
-	return nil
+	if err := b.addTie(target, back, e, false); err != nil {
+		return err
+	}
+	b.edges++
+	return b.addTie(source, forth, e, true)
+}
+
+// findLink finds a contribution at both of its ends, or returns -1: it is at both or at neither.
+func (b *Builder) findLink(source, target Node, forth, back tieKey) (out, in int) {
+	if len(b.node(target).ties) < len(b.node(source).ties) {
+		if in = b.find(target, back); in < 0 {
+			return -1, -1
+		}
+		return b.find(source, forth), in
+	}
+	if out = b.find(source, forth); out < 0 {
+		return -1, -1
+	}
+	return out, b.find(target, back)
+}
+
+// claimID returns the atom of an asserter's id where the case needs one; false if it has none yet.
+func (b *Builder) claimID(by asserterCase, a Asserter) (atom, bool) {
+	if !by.named() {
+		return 0, true
+	}
+	return b.atoms.find(a.ID)
 }
 
 func (b *Builder) putBridge(e Edge, source Node, kind NodeKind) error {
-	idx := &b.entityIndex
-	if kind == KindTopic {
-		idx = &b.topicIndex
-	}
-	i, ok := idx.idx.get(e.Target)
+	nodes, idx := b.bridges(e.Type)
+	i, ok := findBridge(&idx.idx, &nodes.vec, e.Target)
 	if !ok {
 		return fmt.Errorf("%w: %s: no %s %s", ErrDangling, e.Key(), kind, Shorten(e.Target))
 	}
+	br := Bridge{e.Type, i}
 	from := b.own(source)
-	link := bridgeLink{Bridge{e.Type, i}, b.asserterOf(e, source, source), e.Weight, e.Detail}
-	if at := from.findBridge(link.bridge, e.Asserter); at >= 0 {
-		from.bridges[at] = link
-		return nil
+	by := caseOf(e.Asserter, e.Source, "")
+	id, known := b.claimID(by, e.Asserter)
+	key := tieKey{Node(i), e.Type, true, claim{by, id}}
+	on := b.isOn(source, br)
+	if on && known {
+		if at := b.find(source, key); at >= 0 {
+			from.ties[at].Weight = e.Weight
+			return b.setDetail(source, at, e)
+		}
 	}
-	far := b.ownBridge(link.bridge)
-	if from.fact.Present() && !from.isOn(link.bridge) {
+	if err := b.addTie(source, key, e, true); err != nil {
+		return err
+	}
+	far := b.ownBridge(br)
+	if from.present() && !on {
 		far.degree++
 	}
-	from.bridges = append(from.bridges, link)
 	far.facts = append(far.facts, source)
+	b.bytes += memberBytes
 	b.edges++
 	return nil
 }
 
-// asserterOf returns a shared copy of the edge's asserter where one of the ends is it.
-func (b *Builder) asserterOf(e Edge, source, target Node) *Asserter {
-	for _, n := range []Node{source, target} {
-		if a := b.facts.vec.at(int32(n)).asserter; *a == e.Asserter {
-			return a
-		}
+// isOn reports whether any contribution ties the fact to the bridge; it reads the end that has fewer.
+func (b *Builder) isOn(source Node, br Bridge) bool {
+	n := b.node(source)
+	if facts := b.bridgeNode(br).facts; len(facts) < len(n.ties)-int(n.links) {
+		return slices.Contains(facts, source)
 	}
-	for _, l := range b.facts.vec.at(int32(source)).links {
-		if *l.asserter == e.Asserter {
-			return l.asserter
-		}
-	}
-	a := e.Asserter
-	return &a
-}
-
-func farKind(t RelationType) NodeKind {
-	_, target := t.Ends()
-	return target
-}
-
-// setLink replaces the contribution of the same identity or appends; it reports whether it appended.
-func setLink(n *factNode, l Link) bool {
-	if at := n.findLink(l.To, l.Type, l.Out, *l.asserter); at >= 0 {
-		n.links[at] = l
-		return false
-	}
-	n.links = append(n.links, l)
-	return true
-}
-
-func setDetail(n *factNode, e Edge) {
-	if e.Detail == "" {
-		delete(n.details, e.Key())
-		return
-	}
-	if n.details == nil {
-		n.details = map[Key]string{}
-	}
-	n.details[e.Key()] = e.Detail
-}
-
-func (n *factNode) findLink(to Node, t RelationType, out bool, a Asserter) int {
-	return slices.IndexFunc(n.links, func(l Link) bool {
-		return l.To == to && l.Type == t && l.Out == out && *l.asserter == a
-	})
-}
-
-func (n *factNode) findBridge(br Bridge, a Asserter) int {
-	return slices.IndexFunc(n.bridges, func(b bridgeLink) bool { return b.bridge == br && *b.asserter == a })
-}
-
-// isOn reports whether any contribution ties the fact to the bridge.
-func (n *factNode) isOn(br Bridge) bool {
-	return slices.ContainsFunc(n.bridges, func(b bridgeLink) bool { return b.bridge == br })
+	return slices.ContainsFunc(n.ties[n.links:], func(l Link) bool { return l.To == Node(br.to) && l.Type == br.Type })
 }
 
 // remove deletes the record with this key, if there is one.
@@ -128,80 +124,48 @@ func (b *Builder) remove(k Key) error {
 }
 
 func (b *Builder) removeLink(k Key) {
-	source, ok1 := b.factIndex.idx.get(k.Node)
-	target, ok2 := b.factIndex.idx.get(k.Target)
-	if !ok1 || !ok2 || b.facts.vec.at(int32(source)).findLink(target, k.Relation, true, k.Asserter) < 0 {
+	source, ok1 := findFact(&b.factIndex.idx, &b.facts.vec, k.Node)
+	target, ok2 := findFact(&b.factIndex.idx, &b.facts.vec, k.Target)
+	by := caseOf(k.Asserter, k.Node, k.Target)
+	id, ok3 := b.claimID(by, k.Asserter)
+	if !ok1 || !ok2 || !ok3 {
 		return
 	}
-	from, to := b.own(source), b.own(target)
-	delete(from.details, k)
-	out := from.findLink(target, k.Relation, true, k.Asserter)
-	from.links = slices.Delete(from.links, out, out+1)
-	in := to.findLink(source, k.Relation, false, k.Asserter)
-	to.links = slices.Delete(to.links, in, in+1)
+	forth, back := tieKey{target, k.Relation, true, claim{by, id}}, tieKey{source, k.Relation, false, claim{by, id}}
+	out, in := b.findLink(source, target, forth, back)
+	if out < 0 {
+		return
+	}
+	b.dropTie(source, out)
+	b.dropTie(target, in)
 	b.edges--
 }
 
 func (b *Builder) removeBridge(k Key) {
-	source, ok := b.factIndex.idx.get(k.Node)
-	if !ok {
-		return
-	}
-	idx := &b.entityIndex
-	if k.Relation == TaggedWith {
-		idx = &b.topicIndex
-	}
-	i, ok := idx.idx.get(k.Target)
-	if !ok {
+	nodes, idx := b.bridges(k.Relation)
+	source, ok1 := findFact(&b.factIndex.idx, &b.facts.vec, k.Node)
+	i, ok2 := findBridge(&idx.idx, &nodes.vec, k.Target)
+	by := caseOf(k.Asserter, k.Node, "")
+	id, ok3 := b.claimID(by, k.Asserter)
+	if !ok1 || !ok2 || !ok3 {
 		return
 	}
 	br := Bridge{k.Relation, i}
-	if b.facts.vec.at(int32(source)).findBridge(br, k.Asserter) < 0 {
+	if !b.isOn(source, br) {
 		return
 	}
-	from, far := b.own(source), b.ownBridge(br)
-	at := from.findBridge(br, k.Asserter)
-	from.bridges = slices.Delete(from.bridges, at, at+1)
-	rest := slices.Clone(far.facts)
-	one := slices.Index(rest, source)
-	far.facts = slices.Delete(rest, one, one+1)
-	if from.fact.Present() && !from.isOn(br) {
+	at := b.find(source, tieKey{Node(i), k.Relation, true, claim{by, id}})
+	if at < 0 {
+		return
+	}
+	b.dropTie(source, at)
+	far := b.ownBridge(br)
+	one, last := slices.Index(far.facts, source), len(far.facts)-1
+	far.facts[one] = far.facts[last]
+	far.facts = far.facts[:last]
+	if b.node(source).present() && !b.isOn(source, br) {
 		far.degree--
 	}
+	b.bytes -= memberBytes
 	b.edges--
-}
-
-func (b *Builder) removeFact(k Key) error {
-	n, ok := b.factIndex.idx.get(k.Node)
-	if !ok {
-		return nil
-	}
-	node := b.facts.vec.at(int32(n))
-	if len(node.links)+len(node.bridges) > 0 {
-		return fmt.Errorf("%w: delete of %s: %d edges remain", ErrDangling, k, len(node.links)+len(node.bridges))
-	}
-	b.countPresent(node.fact, -1)
-	b.leaveBatch(n, node.fact.BatchID)
-	b.facts.set(int32(n), nil)
-	b.factIndex.remove(k.Node)
-	b.freeFacts = append(b.freeFacts, int32(n))
-	return nil
-}
-
-func (b *Builder) removeFarNode(k Key) error {
-	idx, nodes, free := &b.entityIndex, &b.entities, &b.freeEntities
-	if k.Kind == KindTopic {
-		idx, nodes, free = &b.topicIndex, &b.topics, &b.freeTopics
-	}
-	i, ok := idx.idx.get(k.Node)
-	if !ok {
-		return nil
-	}
-	if left := len(nodes.vec.at(i).facts); left > 0 {
-		return fmt.Errorf("%w: delete of %s: %d edges remain", ErrDangling, k, left)
-	}
-	nodes.set(i, nil)
-	idx.remove(k.Node)
-	*free = append(*free, i)
-	return nil
 }

@@ -9,18 +9,6 @@ import (
 // reads of that snapshot.
 type Node int32
 
-// Link is one contribution to an edge, seen from one of its two facts.
-type Link struct {
-	Weight   float64 // in (0, 1]
-	asserter *Asserter
-	To       Node
-	Type     RelationType
-	Out      bool // the fact is the edge's source; for undirected types, merely the smaller id
-}
-
-// Asserter returns who asserts the edge.
-func (l Link) Asserter() Asserter { return *l.asserter }
-
 // Bridge is a fact's tie to an entity (mentions) or a topic (tagged_with).
 type Bridge struct {
 	Type RelationType // Mentions or TaggedWith
@@ -36,45 +24,28 @@ type BridgeInfo struct {
 
 // Snapshot is the immutable graph of one space. Every method is safe for concurrent use and takes no lock. Slices that
 // methods return are shared: read only.
+//
+// It is made for a walk of links: those cost one read each and no allocation. A whole [Fact] is put together on each
+// call; [Snapshot.ID], [Snapshot.State], [Snapshot.MemoryAt], [Snapshot.Validity] and [Snapshot.OfAgent] are not.
 type Snapshot struct {
 	space    Space
 	facts    vec[*factNode]
 	entities vec[*bridgeNode]
 	topics   vec[*bridgeNode]
+	batches  vec[batch]
+	atoms    atoms
 
-	factIndex   index[Node]
-	entityIndex index[int32]
-	topicIndex  index[int32]
-	batches     index[[]Node] // members, also deleted ones, unordered
+	factIndex, entityIndex, topicIndex, batchIndex index
 
-	freeFacts, freeEntities, freeTopics []int32 // slots of removed nodes
-
-	present int // facts that are neither unseen nor deleted
-	edges   int
+	present int   // facts that are neither unseen nor deleted
+	edges   int   // contributions
+	bytes   int64 // estimate
 }
 
-// factNode is one fact with its adjacency; immutable once its snapshot is published.
-type factNode struct {
-	fact     Fact
-	asserter *Asserter // {ByFact, fact.ID}, shared by the links it asserts
-	links    []Link
-	bridges  []bridgeLink
-	details  map[Key]string // details of links this fact is the source of; usually nil
-}
-
-type bridgeLink struct {
-	bridge   Bridge
-	asserter *Asserter
-	weight   float64
-	detail   string
-}
-
-// bridgeNode is an entity or a topic with the facts on it.
-type bridgeNode struct {
-	entity Entity
-	topic  Topic
-	facts  []Node // one item per contribution
-	degree int
+// batch is the facts of one write batch.
+type batch struct {
+	members []Node // also deleted ones, unordered
+	id      atom
 }
 
 // NewSnapshot returns the empty graph of a space.
@@ -99,10 +70,66 @@ func (s *Snapshot) Topics() int { return s.topicIndex.n }
 func (s *Snapshot) Edges() int { return s.edges }
 
 // Node returns the number of the fact with this id.
-func (s *Snapshot) Node(id string) (Node, bool) { return s.factIndex.get(id) }
+func (s *Snapshot) Node(id string) (Node, bool) { return findFact(&s.factIndex, &s.facts, id) }
 
-// FactAt returns the fact of a node. The pointer is shared: read only.
-func (s *Snapshot) FactAt(n Node) *Fact { return &s.facts.at(int32(n)).fact }
+func findFact(idx *index, facts *vec[*factNode], id string) (Node, bool) {
+	for p := idx.find(tagOf(id)); ; {
+		i, ok := p.next()
+		if !ok {
+			return 0, false
+		}
+		if facts.at(i).id == id {
+			return Node(i), true
+		}
+	}
+}
+
+func findBridge(idx *index, nodes *vec[*bridgeNode], id string) (int32, bool) {
+	for p := idx.find(tagOf(id)); ; {
+		i, ok := p.next()
+		if !ok {
+			return 0, false
+		}
+		if nodes.at(i).id == id {
+			return i, true
+		}
+	}
+}
+
+func findBatch(idx *index, batches *vec[batch], id atom) (int32, bool) {
+	for p := idx.find(numberTag(uint32(id))); ; {
+		i, ok := p.next()
+		if !ok {
+			return 0, false
+		}
+		if batches.ref(i).id == id {
+			return i, true
+		}
+	}
+}
+
+func (s *Snapshot) node(n Node) *factNode { return s.facts.at(int32(n)) }
+
+// ID returns the id of a node's fact.
+func (s *Snapshot) ID(n Node) string { return s.node(n).id }
+
+// State returns the state of a node's fact.
+func (s *Snapshot) State(n Node) State { return s.node(n).state }
+
+// IsPresent reports whether a node's fact is neither unseen nor deleted.
+func (s *Snapshot) IsPresent(n Node) bool { return s.node(n).present() }
+
+// MemoryAt returns when a node's fact happened.
+func (s *Snapshot) MemoryAt(n Node) Instant { return s.node(n).memoryAt }
+
+// OfAgent reports whether a node's fact has this agent id.
+func (s *Snapshot) OfAgent(n Node, agent string) bool {
+	a, ok := s.atoms.find(agent)
+	return ok && s.node(n).agent == a
+}
+
+// FactAt returns the fact of a node.
+func (s *Snapshot) FactAt(n Node) Fact { return s.fact(s.node(n)) }
 
 // Fact returns the fact with this id.
 func (s *Snapshot) Fact(id string) (Fact, bool) {
@@ -110,17 +137,31 @@ func (s *Snapshot) Fact(id string) (Fact, bool) {
 	if !ok {
 		return Fact{}, false
 	}
-	return *s.FactAt(n), true
+	return s.FactAt(n), true
 }
 
 // Links returns the fact-to-fact contributions at a node, both directions, in no promised order.
-func (s *Snapshot) Links(n Node) []Link { return s.facts.at(int32(n)).links }
+func (s *Snapshot) Links(n Node) []Link {
+	node := s.node(n)
+	return node.ties[:node.links:node.links]
+}
+
+// Asserter returns who asserts a link of this node.
+func (s *Snapshot) Asserter(n Node, l Link) Asserter {
+	node := s.node(n)
+	source, target := node.id, s.ID(l.To)
+	if !l.Out() {
+		source, target = target, source
+	}
+	return s.atoms.asserter(node.claimOf(l), source, target)
+}
 
 // Bridges yields the entities and topics of a fact, one item per contribution, in no promised order.
 func (s *Snapshot) Bridges(n Node) iter.Seq[Bridge] {
 	return func(yield func(Bridge) bool) {
-		for _, b := range s.facts.at(int32(n)).bridges {
-			if !yield(b.bridge) {
+		node := s.node(n)
+		for _, l := range node.ties[node.links:] {
+			if !yield(Bridge{l.Type, int32(l.To)}) {
 				return
 			}
 		}
@@ -131,13 +172,13 @@ func (s *Snapshot) Bridges(n Node) iter.Seq[Bridge] {
 func (s *Snapshot) BridgeInfo(b Bridge) BridgeInfo {
 	n := s.bridgeNode(b)
 	if b.Type == Mentions {
-		return BridgeInfo{ID: n.entity.ID, Name: n.entity.Norm, Degree: n.degree}
+		return BridgeInfo{ID: n.id, Name: n.norm, Degree: int(n.degree)}
 	}
-	return BridgeInfo{ID: n.topic.ID, Name: n.topic.ID, Degree: n.degree}
+	return BridgeInfo{ID: n.id, Name: n.id, Degree: int(n.degree)}
 }
 
 // BridgeDegree returns BridgeInfo(b).Degree without copying the rest.
-func (s *Snapshot) BridgeDegree(b Bridge) int { return s.bridgeNode(b).degree }
+func (s *Snapshot) BridgeDegree(b Bridge) int { return int(s.bridgeNode(b).degree) }
 
 // BridgeFacts returns the facts on the far end of a bridge, of any state, one item per contribution.
 func (s *Snapshot) BridgeFacts(b Bridge) []Node { return s.bridgeNode(b).facts }
@@ -151,28 +192,36 @@ func (s *Snapshot) bridgeNode(b Bridge) *bridgeNode {
 
 // Entity returns the entity with this id.
 func (s *Snapshot) Entity(id string) (Entity, bool) {
-	i, ok := s.entityIndex.get(id)
+	i, ok := findBridge(&s.entityIndex, &s.entities, id)
 	if !ok {
 		return Entity{}, false
 	}
-	return s.entities.at(i).entity, true
+	return s.entity(s.entities.at(i)), true
 }
 
 // Topic returns the topic with this id.
 func (s *Snapshot) Topic(id string) (Topic, bool) {
-	i, ok := s.topicIndex.get(id)
+	i, ok := findBridge(&s.topicIndex, &s.topics, id)
 	if !ok {
 		return Topic{}, false
 	}
-	return s.topics.at(i).topic, true
+	return s.topics.at(i).topic(), true
 }
 
 // BatchMembers returns the facts whose BatchID is id, of any state, ordered by (BatchSeq, id).
 func (s *Snapshot) BatchMembers(id string) []Fact {
-	nodes, _ := s.batches.get(id)
+	a, ok := s.atoms.find(id)
+	if !ok || a == 0 {
+		return nil
+	}
+	i, ok := findBatch(&s.batchIndex, &s.batches, a)
+	if !ok {
+		return nil
+	}
+	nodes := s.batches.ref(i).members
 	facts := make([]Fact, len(nodes))
 	for i, n := range nodes {
-		facts[i] = *s.FactAt(n)
+		facts[i] = s.FactAt(n)
 	}
 	slices.SortFunc(facts, func(a, b Fact) int {
 		if a.BatchSeq != b.BatchSeq {
@@ -181,133 +230,6 @@ func (s *Snapshot) BatchMembers(id string) []Fact {
 		return compareString(a.ID, b.ID)
 	})
 	return facts
-}
-
-// EdgesOf returns all contributions that touch the fact with this id: links in both directions, mentions and tags; nil
-// for an unknown fact. The order is not promised.
-func (s *Snapshot) EdgesOf(id string) []Edge {
-	n, ok := s.Node(id)
-	if !ok {
-		return nil
-	}
-	node := s.facts.at(int32(n))
-	edges := make([]Edge, 0, len(node.links)+len(node.bridges))
-	for _, l := range node.links {
-		edges = append(edges, s.linkEdge(node, l))
-	}
-	for _, b := range node.bridges {
-		edges = append(edges, s.bridgeEdge(node, b))
-	}
-	return edges
-}
-
-// EdgesTo returns the contributions that tie facts to the entity (KindEntity) or topic (KindTopic) with this id.
-func (s *Snapshot) EdgesTo(kind NodeKind, id string) []Edge {
-	var node *bridgeNode
-	var bridge Bridge
-	if kind == KindEntity {
-		if i, ok := s.entityIndex.get(id); ok {
-			node, bridge = s.entities.at(i), Bridge{Mentions, i}
-		}
-	} else if i, ok := s.topicIndex.get(id); ok {
-		node, bridge = s.topics.at(i), Bridge{TaggedWith, i}
-	}
-	if node == nil {
-		return nil
-	}
-	edges := make([]Edge, 0, len(node.facts))
-	for _, n := range sortedDistinct(node.facts) {
-		fact := s.facts.at(int32(n))
-		for _, b := range fact.bridges {
-			if b.bridge == bridge {
-				edges = append(edges, s.bridgeEdge(fact, b))
-			}
-		}
-	}
-	return edges
-}
-
-// Records yields every record as a Put change: facts, entities and topics, then edges, each edge once.
-func (s *Snapshot) Records() iter.Seq[Change] {
-	return func(yield func(Change) bool) {
-		if s.yieldNodes(yield) {
-			s.yieldEdges(yield)
-		}
-	}
-}
-
-func (s *Snapshot) yieldNodes(yield func(Change) bool) bool {
-	for i := range s.facts.n {
-		if n := s.facts.at(i); n != nil && !yield(PutFact(s.space, n.fact)) {
-			return false
-		}
-	}
-	for i := range s.entities.n {
-		if n := s.entities.at(i); n != nil && !yield(PutEntity(s.space, n.entity)) {
-			return false
-		}
-	}
-	for i := range s.topics.n {
-		if n := s.topics.at(i); n != nil && !yield(PutTopic(s.space, n.topic)) {
-			return false
-		}
-	}
-	return true
-}
-
-func (s *Snapshot) yieldEdges(yield func(Change) bool) {
-	for i := range s.facts.n {
-		n := s.facts.at(i)
-		if n == nil {
-			continue
-		}
-		for _, l := range n.links {
-			if l.Out && !yield(PutEdge(s.space, s.linkEdge(n, l))) {
-				return
-			}
-		}
-		for _, b := range n.bridges {
-			if !yield(PutEdge(s.space, s.bridgeEdge(n, b))) {
-				return
-			}
-		}
-	}
-}
-
-func (s *Snapshot) linkEdge(n *factNode, l Link) Edge {
-	peer := s.facts.at(int32(l.To))
-	e := Edge{Source: n.fact.ID, Target: peer.fact.ID, Type: l.Type, Asserter: *l.asserter, Weight: l.Weight}
-	source := n
-	if !l.Out {
-		e.Source, e.Target, source = e.Target, e.Source, peer
-	}
-	if source.details != nil {
-		e.Detail = source.details[e.Key()]
-	}
-	return e
-}
-
-func (s *Snapshot) bridgeEdge(n *factNode, b bridgeLink) Edge {
-	e := Edge{Source: n.fact.ID, Type: b.bridge.Type, Asserter: *b.asserter, Weight: b.weight, Detail: b.detail}
-	if far := s.bridgeNode(b.bridge); b.bridge.Type == Mentions {
-		e.Target = far.entity.ID
-	} else {
-		e.Target = far.topic.ID
-	}
-	return e
-}
-
-// Digest returns the digest of the space's graph.
-func (s *Snapshot) Digest() Digest {
-	var d Digest
-	for c := range s.Records() {
-		d.Add(c)
-	}
-	return d
-}
-
-func sortedDistinct(nodes []Node) []Node {
-	return slices.Compact(slices.Sorted(slices.Values(nodes)))
 }
 
 func compareString(a, b string) int {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,6 +24,9 @@ func space(t testing.TB, user string) graphstore.Space {
 	return s
 }
 
+// sharedUUID is used as an id of everything, in this spelling and in another, which is another id.
+const sharedUUID = "5c56c793-69f3-4fbf-87e6-c4bf54c28c26"
+
 // drawChange draws one change over a handful of ids, so that replaces, deletes and dangling edges are frequent.
 func drawChange(t *rapid.T, s graphstore.Space) graphstore.Change {
 	id := func(label string) string { return fmt.Sprintf("%s%d", label, rapid.IntRange(0, 5).Draw(t, label)) }
@@ -30,9 +34,9 @@ func drawChange(t *rapid.T, s graphstore.Space) graphstore.Change {
 		e := graphstore.Edge{
 			Source:   id("f"),
 			Type:     rapid.SampledFrom([]graphstore.RelationType{graphstore.Causes, graphstore.CoOccurs, graphstore.Mentions, graphstore.TaggedWith}).Draw(t, "type"),
-			Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: id("f")},
+			Asserter: graphstore.Asserter{Kind: graphstore.AsserterKind(rapid.IntRange(1, 3).Draw(t, "asserter kind")), ID: rapid.SampledFrom([]string{"", "f0", "f1", "f2", "f3", sharedUUID}).Draw(t, "asserter")},
 			Weight:   rapid.SampledFrom([]float64{0.25, 0.5, 1}).Draw(t, "weight"),
-			Detail:   rapid.SampledFrom([]string{"", "said so"}).Draw(t, "detail"),
+			Detail:   rapid.SampledFrom([]string{"", "said so", "said otherwise", sharedUUID}).Draw(t, "detail"),
 		}
 		switch e.Type {
 		case graphstore.Mentions:
@@ -44,18 +48,37 @@ func drawChange(t *rapid.T, s graphstore.Space) graphstore.Change {
 		}
 		return e
 	}
+	text := rapid.SampledFrom([]string{"", "b1", "b2", sharedUUID, strings.ToUpper(sharedUUID)})
+	at := rapid.SampledFrom([]graphstore.Instant{0, 1, -5, 77})
+	stamp := func(label string) graphstore.Stamp {
+		return graphstore.Stamp{Version: int64(rapid.IntRange(0, 2).Draw(t, label)), Rank: graphstore.Rank(rapid.IntRange(0, 6).Draw(t, label)), EventID: text.Draw(t, label)}
+	}
 	fact := func() graphstore.Fact {
-		return graphstore.Fact{
+		f := graphstore.Fact{
 			ID:      id("f"),
 			State:   graphstore.State(rapid.IntRange(0, 4).Draw(t, "state")),
-			BatchID: rapid.SampledFrom([]string{"", "b1", "b2"}).Draw(t, "batch"),
+			BatchID: text.Draw(t, "batch"),
 		}
+		if rapid.Bool().Draw(t, "bare") {
+			return f
+		}
+		f.AgentID, f.SourceID, f.EpisodeID = text.Draw(t, "agent"), text.Draw(t, "source"), text.Draw(t, "episode")
+		f.MemoryAt, f.ValidFrom, f.RecordedAt = at.Draw(t, "memory at"), at.Draw(t, "valid from"), at.Draw(t, "recorded at")
+		f.Registers.Base = stamp("base")
+		f.Registers.State = f.Registers.Base
+		if rapid.Bool().Draw(t, "rare") {
+			f.ValidTo, f.SupersededAt, f.SupersededBy = at.Draw(t, "valid to"), at.Draw(t, "superseded at"), text.Draw(t, "superseded by")
+			f.Registers.State = stamp("lifecycle")
+			f.Registers = f.Registers.With(graphstore.Field(rapid.SampledFrom([]string{"tags", "own field"}).Draw(t, "field")), stamp("field"))
+		}
+		return f
 	}
 	switch rapid.IntRange(0, 9).Draw(t, "what") {
 	case 0, 1, 2:
 		return graphstore.PutFact(s, fact())
 	case 3:
-		return graphstore.PutEntity(s, graphstore.Entity{ID: id("e"), Type: "thing", Name: id("n"), Norm: "n"})
+		return graphstore.PutEntity(s, graphstore.Entity{ID: id("e"), Type: text.Draw(t, "type"), Name: id("n"), Norm: rapid.SampledFrom([]string{"n1", "e1", "x"}).Draw(t, "norm"),
+			Aliases: rapid.SampledFrom([][]string{nil, {"al", "ias"}}).Draw(t, "aliases"), HardIDs: rapid.SampledFrom([][]graphstore.HardID{nil, {{Kind: "k", Value: "v"}}}).Draw(t, "hard ids")})
 	case 4:
 		return graphstore.PutTopic(s, graphstore.Topic{ID: id("t"), Name: id("n")})
 	case 5, 6, 7:
@@ -118,6 +141,11 @@ func checkAgainst(t *rapid.T, store graphstore.Store, snap *graphstore.Snapshot)
 	if diff := cmp.Diff(records, got, cmp.AllowUnexported(graphstore.Space{})); diff != "" {
 		t.Fatalf("records (-naive +snapshot):\n%s", diff)
 	}
+	for k, want := range records {
+		if c, ok := snap.Record(k); !ok || !cmp.Equal(want, c, cmp.AllowUnexported(graphstore.Space{})) {
+			t.Fatalf("record %s: %v, %t", k, c, ok)
+		}
+	}
 	checkDerived(t, records, snap)
 }
 
@@ -167,11 +195,54 @@ func checkDerived(t *rapid.T, records map[graphstore.Key]graphstore.Change, snap
 			continue
 		}
 		n, _ := snap.Node(c.Fact.ID)
+		checkAccessors(t, snap, n, *c.Fact)
+		checkEdgesOf(t, records, snap, c.Fact.ID)
 		for b := range snap.Bridges(n) {
 			info := snap.BridgeInfo(b)
 			if want := len(onBridge[b.Type.String()+info.ID]); info.Degree != want {
 				t.Fatalf("degree of %s: %d, want %d", info.ID, info.Degree, want)
 			}
+		}
+	}
+}
+
+// checkAccessors compares what is read of a node in parts with the fact.
+func checkAccessors(t *rapid.T, snap *graphstore.Snapshot, n graphstore.Node, f graphstore.Fact) {
+	from, to := snap.Validity(n)
+	if snap.ID(n) != f.ID || snap.State(n) != f.State || snap.MemoryAt(n) != f.MemoryAt || snap.IsPresent(n) != f.Present() ||
+		from != f.ValidFrom || to != snap.ValidTo(&f) {
+		t.Fatalf("parts of %+v: %s, %s, %s, %s to %s", f, snap.ID(n), snap.State(n), snap.MemoryAt(n), from, to)
+	}
+	for _, agent := range []string{"", "b1", sharedUUID, strings.ToUpper(sharedUUID), "nobody"} {
+		if snap.OfAgent(n, agent) != (f.AgentID == agent) {
+			t.Fatalf("of agent %q: %t, and its agent is %q", agent, snap.OfAgent(n, agent), f.AgentID)
+		}
+	}
+}
+
+// checkEdgesOf compares the edges at a fact, and the asserters of its links, with the records.
+func checkEdgesOf(t *rapid.T, records map[graphstore.Key]graphstore.Change, snap *graphstore.Snapshot, id string) {
+	want := map[graphstore.Key]graphstore.Edge{}
+	for k, c := range records {
+		if _, target := k.Relation.Ends(); k.IsEdge() && (k.Node == id || target == graphstore.KindFact && k.Target == id) {
+			want[k] = *c.Edge
+		}
+	}
+	got := map[graphstore.Key]graphstore.Edge{}
+	for _, e := range snap.EdgesOf(id) {
+		got[e.Key()] = e
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("edges of %s (-naive +snapshot):\n%s", id, diff)
+	}
+	n, _ := snap.Node(id)
+	for _, l := range snap.Links(n) {
+		k := graphstore.Key{Relation: l.Type, Node: id, Target: snap.ID(l.To), Asserter: snap.Asserter(n, l)}
+		if !l.Out() {
+			k.Node, k.Target = k.Target, k.Node
+		}
+		if e, ok := want[k]; !ok || e.Weight != l.Weight {
+			t.Fatalf("link %s of weight %v: the record is %v, %t", k, l.Weight, e, ok)
 		}
 	}
 }

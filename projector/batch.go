@@ -54,8 +54,8 @@ func (d *draft) batchEdges(batch string, members []graphstore.Fact) []graphstore
 	for _, f := range members {
 		n, _ := d.view.Node(f.ID)
 		for _, l := range d.view.Links(n) {
-			if l.Out && l.Type == graphstore.CoOccurs && l.Asserter() == by {
-				edges = append(edges, graphstore.Edge{Source: f.ID, Target: d.view.FactAt(l.To).ID,
+			if l.Out() && l.Type == graphstore.CoOccurs && d.view.Asserter(n, l) == by {
+				edges = append(edges, graphstore.Edge{Source: f.ID, Target: d.view.ID(l.To),
 					Type: graphstore.CoOccurs, Asserter: by, Weight: l.Weight})
 			}
 		}

@@ -182,11 +182,11 @@ func (d *draft) wordingNow(key graphstore.Key, far farEnd, shown wording, ties [
 		if now.covers(lost) {
 			break
 		}
-		f := d.view.FactAt(n)
-		if _, done := settled[f.ID]; done || !f.Present() {
+		id := d.view.ID(n)
+		if _, done := settled[id]; done || !d.view.IsPresent(n) {
 			continue
 		}
-		for _, e := range d.view.EdgesOf(f.ID) {
+		for _, e := range d.view.EdgesOf(id) {
 			if _, kind := e.Type.Ends(); kind != key.Kind || e.Target != key.Node {
 				continue
 			}

@@ -176,7 +176,8 @@ func retiredAt(view *graphstore.Snapshot, id string) graphstore.Instant {
 	if !ok {
 		return 0
 	}
-	return view.ValidTo(view.FactAt(n))
+	_, to := view.Validity(n)
+	return to
 }
 
 // earlier returns the earlier of two ends, of which an absent one is never.

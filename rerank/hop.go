@@ -85,7 +85,7 @@ func (f *pathFinder) addLinks(e *edge, a, b graphstore.Node) {
 	}
 	for _, l := range g.Links(from) {
 		if l.To == to && f.r.paths[l.Type] != 0 && !f.stale(from, l) {
-			e.add(l.Type, l.Weight, l.Out == (from == a))
+			e.add(l.Type, l.Weight, l.Out() == (from == a))
 		}
 	}
 }

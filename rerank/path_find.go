@@ -41,11 +41,10 @@ func (f *pathFinder) read(ends []pathEnd) {
 
 // memoryAt returns when a fact happened: as the vector store says, else as the graph does.
 func (f *pathFinder) memoryAt(n graphstore.Node) graphstore.Instant {
-	fact := f.q.Graph.FactAt(n)
-	if c, spoken := f.known[fact.ID]; spoken {
+	if c, spoken := f.known[f.id(n)]; spoken {
 		return c.MemoryAt
 	}
-	return fact.MemoryAt
+	return f.q.Graph.MemoryAt(n)
 }
 
 // stale reports whether a temporal_next edge contradicts the times of its facts.
@@ -54,7 +53,7 @@ func (f *pathFinder) stale(n graphstore.Node, l graphstore.Link) bool {
 		return false
 	}
 	earlier, later := f.memoryAt(n), f.memoryAt(l.To)
-	if !l.Out {
+	if !l.Out() {
 		earlier, later = later, earlier
 	}
 	return earlier.Present() && later.Present() && earlier > later
@@ -62,14 +61,14 @@ func (f *pathFinder) stale(n graphstore.Node, l graphstore.Link) bool {
 
 // passable reports whether a path may lead over a fact.
 func (f *pathFinder) passable(n graphstore.Node) bool {
-	fact := f.q.Graph.FactAt(n)
-	if c, spoken := f.known[fact.ID]; spoken {
+	id := f.id(n)
+	if c, spoken := f.known[id]; spoken {
 		return f.w.test.refuses(c) == ""
 	}
-	if _, hidden := f.hidden[fact.ID]; hidden || f.only {
+	if _, hidden := f.hidden[id]; hidden || f.only {
 		return false
 	}
-	return f.w.test.mayPass(f.q.Graph, fact)
+	return f.w.test.mayPass(f.q.Graph, n)
 }
 
 // strongest returns the best path between two ends, a ranked before b: the direct one, or over one of the facts both
@@ -104,7 +103,7 @@ func (f *pathFinder) strongest(a, b *pathEnd) (Path, bool) {
 	return f.path(a, b, middle, strength), true
 }
 
-func (f *pathFinder) id(n graphstore.Node) string { return f.q.Graph.FactAt(n).ID }
+func (f *pathFinder) id(n graphstore.Node) string { return f.q.Graph.ID(n) }
 
 // path builds the path over its nodes and turns it into reading order.
 func (f *pathFinder) path(a, b *pathEnd, middle graphstore.Node, strength float64) Path {

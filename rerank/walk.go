@@ -243,18 +243,18 @@ func (w *walker) id(spot int32) string { return w.spots[spot].id }
 
 // passable reports whether a fact may be reached. Of a pool member the vector store said so. Of others the graph says
 // what it knows, which saves asking for facts that are known to be retired; the vector store has the last word.
-func (w *walker) passable(n graphstore.Node, f *graphstore.Fact) bool {
+func (w *walker) passable(n graphstore.Node, id string) bool {
 	if w.scratch.table.find(n) >= 0 {
 		return true
 	}
-	if _, removed := w.denied[f.ID]; removed {
+	if _, removed := w.denied[id]; removed {
 		return false
 	}
 	if w.confirmed != nil {
-		_, ok := w.confirmed[f.ID]
+		_, ok := w.confirmed[id]
 		return ok
 	}
-	return w.test.mayPass(w.q.Graph, f)
+	return w.test.mayPass(w.q.Graph, n)
 }
 
 // path returns the ids along a path, seed first.
