@@ -174,9 +174,9 @@ func TestCancelOfALoad(t *testing.T) {
 	}
 }
 
-// TestHugeTransaction commits 20,000 changes at once to a Kuzu file, and all or nothing of as many with one that dangles.
+// TestHugeTransaction commits 8,000 changes at once to a Kuzu file, and all or nothing of as many with one that dangles.
 func TestHugeTransaction(t *testing.T) {
-	const n = 20_000
+	const n = 8_000
 	cfg, _ := testConfig("kuzu", filepath.Join(t.TempDir(), "graph"))
 	s := start(t, cfg)
 	all := make([]graphstore.Change, n)

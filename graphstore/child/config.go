@@ -24,6 +24,7 @@ const (
 	DefaultAnswerWait      = 5 * time.Second
 	DefaultApplyLimit      = 10 * time.Minute
 	DefaultMemoryCheck     = time.Minute
+	DefaultFileCheck       = time.Second
 )
 
 // MaxSocketDirBytes bounds the name of Config.SocketDir: the name of a socket has at most 107 bytes.
@@ -41,8 +42,19 @@ type Config struct {
 	// SocketDir is where the directory with the socket is made, one per child, mode 0700. At most MaxSocketDirBytes long.
 	// Defaults to os.TempDir.
 	SocketDir string
-	// Quarantine says what becomes of a graph that cannot be opened.
+	// Quarantine says what becomes of a graph that cannot be opened or is damaged.
 	Quarantine QuarantinePolicy
+	// Replaced says what becomes of a graph in whose place [Store.Replace] puts another.
+	Replaced ReplacedPolicy
+	// WaitForOwner is how long Start and restarts wait for another owner of the graph to let go before they answer with
+	// ErrInUse. The child of a parent that was killed is one, until it has ended its transaction: ServeConfig.OrphanWait at
+	// most. Defaults to 0: they do not wait.
+	WaitForOwner time.Duration
+	// FileCheck is how often it is looked whether the graph file is still the one that the child opened: one that was
+	// removed or replaced by others is written to by nobody else, and lost. The child is killed then, what is left of the
+	// graph is moved aside, and an empty one takes its place. A file that was not there when the store had opened it is not
+	// looked for. Defaults to DefaultFileCheck.
+	FileCheck time.Duration
 
 	// BackoffMin and BackoffMax bound the wait before a dead child is started again: it doubles with each failure and is
 	// short again after a child that lived longer than BackoffMax. Default to DefaultBackoffMin and DefaultBackoffMax.
@@ -69,7 +81,9 @@ type Config struct {
 	ApplyLimit time.Duration
 
 	// MemoryLimit is the resident memory, in bytes, beyond which the child is replaced by a new one, as [Store.Recycle]
-	// does. It is looked at every MemoryCheck, where there is a /proc file system. 0, the default: no limit.
+	// does, if it is also more than MemoryGrowth times what the child was measured to need: the more of what it took
+	// MemorySettle after its opening and at the end of its first load. It is looked at every MemoryCheck, where there is a
+	// /proc file system. 0, the default: no limit.
 	MemoryLimit int64
 	// MemoryCheck defaults to DefaultMemoryCheck.
 	MemoryCheck time.Duration
@@ -83,16 +97,32 @@ type Config struct {
 	Logger *slog.Logger
 	// Hooks are told the same.
 	Hooks Hooks
+
+	// For tests of this package.
+	settle time.Duration // instead of MemorySettle
+	step   func()        // called before each step of a replacement
 }
 
-// QuarantinePolicy says what becomes of a graph that cannot be opened.
+// QuarantinePolicy says what becomes of a graph that cannot be opened or is damaged. What the child's store reports as
+// [graphstore.ErrDamaged] is moved aside at once, and so is what is left of a graph whose file is gone.
 type QuarantinePolicy struct {
-	// Off leaves it where it is; the child is then tried again and again.
+	// Off leaves it where it is; the child is then tried again and again. [Store.Quarantine] moves it all the same.
 	Off bool
-	// After is how many openings in a row must fail. Defaults to DefaultQuarantineAfter.
+	// After is how many openings in a row must fail. A graph that opens is moved aside when one child more than this died
+	// while it was loaded from, since a LoadAll succeeded last. Ends by SIGKILL do not count there, which is how the system
+	// ends what takes too much memory. Defaults to DefaultQuarantineAfter.
 	After int
 	// Dir is where folders with quarantined files are made, on the same disk as the graph. Nothing in it is ever deleted by
 	// this package. Defaults to Config.Path with ".quarantine" added.
+	Dir string
+}
+
+// ReplacedPolicy says what becomes of a graph in whose place another was put.
+type ReplacedPolicy struct {
+	// Keep leaves it in a folder of its own, which nobody empties. Else it is removed once the new one has opened.
+	Keep bool
+	// Dir is where folders with replaced graphs are made, for a while also without Keep, on the same disk as the graph.
+	// Defaults to Config.Path with ".replaced" added.
 	Dir string
 }
 
@@ -110,6 +140,11 @@ func (c Config) withDefaults() Config {
 	c.AnswerWait = cmp.Or(c.AnswerWait, DefaultAnswerWait)
 	c.ApplyLimit = cmp.Or(c.ApplyLimit, DefaultApplyLimit)
 	c.MemoryCheck = cmp.Or(c.MemoryCheck, DefaultMemoryCheck)
+	c.FileCheck = cmp.Or(c.FileCheck, DefaultFileCheck)
+	c.settle = cmp.Or(c.settle, MemorySettle)
+	if c.step == nil {
+		c.step = func() {}
+	}
 	if c.Stderr == nil {
 		c.Stderr = os.Stderr
 	}
@@ -145,7 +180,8 @@ func (c Config) validate() error {
 	}
 	for field, d := range map[string]time.Duration{"BackoffMin": c.BackoffMin, "BreakerWindow": c.BreakerWindow,
 		"BreakerPause": c.BreakerPause, "StartTimeout": c.StartTimeout, "OpenTimeout": c.OpenTimeout,
-		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait, "ApplyLimit": c.ApplyLimit, "MemoryCheck": c.MemoryCheck} {
+		"CloseTimeout": c.CloseTimeout, "AnswerWait": c.AnswerWait, "ApplyLimit": c.ApplyLimit, "MemoryCheck": c.MemoryCheck, "FileCheck": c.FileCheck,
+		"WaitForOwner": c.WaitForOwner} {
 		if d < 0 {
 			refuse(field, d, "a positive duration")
 		}

@@ -35,7 +35,7 @@ func step(n int) []graphstore.Change {
 // TestKilledChildLosesNothingAcknowledged kills the child in the middle of applies. What was acknowledged is there, what
 // was not is applied again and is there once: the graph is that of a store that nobody killed.
 func TestKilledChildLosesNothingAcknowledged(t *testing.T) {
-	const steps, kills = 90, 8
+	const steps, kills = 60, 5
 	cfg, happened := testConfig("kuzu", filepath.Join(t.TempDir(), "graph"))
 	s := start(t, cfg)
 	model := graphstoretest.NewMemory()

@@ -73,7 +73,7 @@ func (e Errors) identities() []identity {
 	one := func(names ...error) identity { return identity{names: names} }
 	all := []identity{
 		one(graphstore.ErrBadChange), one(graphstore.ErrDangling), one(graphstore.ErrNoSpace), one(graphstore.ErrClosed),
-		one(context.Canceled), one(context.DeadlineExceeded),
+		one(graphstore.ErrDamaged), one(context.Canceled), one(context.DeadlineExceeded), one(errors.ErrUnsupported),
 		one(ErrInUse, e.InUse), one(ErrForeign, e.Foreign), one(ErrNewerSchema, e.NewerSchema),
 		{names: append([]error{errMachine}, e.Machine...), also: machineTrouble},
 	}
@@ -104,6 +104,7 @@ func machineTrouble(err error) bool {
 type remoteError struct {
 	text string
 	is   []error
+	from *link // whose other side
 }
 
 func (e *remoteError) Error() string   { return e.text }

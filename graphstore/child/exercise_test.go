@@ -2,6 +2,7 @@ package child
 
 import (
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func TestExerciseChildMemory(t *testing.T) {
 			cfg, _ := testConfig("memory", filepath.Join(t.TempDir(), "graph"))
 			return mustStart(t, cfg)
 		},
-		ChurnTime: 2 * time.Second,
+		ChurnTime: time.Second,
 	})
 	if left := children(t); len(left) > 0 {
 		t.Errorf("processes left behind: %v", left)
@@ -49,6 +50,10 @@ func TestExerciseChildKuzu(t *testing.T) {
 		Open: func(t testing.TB) graphstore.Store { return open(t, filepath.Join(t.TempDir(), "graph")) },
 		Reopen: func(t testing.TB, s graphstore.Store) graphstore.Store {
 			t.Helper()
+			// Most of the time of a reopen goes into the new process. What the file keeps is the suite of graphstore/kuzu's.
+			if name := t.Name(); !strings.Contains(name, "/reopen/") && !strings.Contains(name, "/head/") {
+				return s
+			}
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -61,9 +66,9 @@ func TestExerciseChildKuzu(t *testing.T) {
 			wait(t, happened[s].restarted)
 		},
 		Features:  graphstoretest.Features{OnDisk: true},
-		ChurnTime: 3 * time.Second,
+		ChurnTime: 2 * time.Second,
 	}
-	if testing.Short() { // most of the time goes into new processes that open a file
+	if testing.Short() {
 		h.Reopen, h.ChurnTime = nil, time.Nanosecond
 	}
 	graphstoretest.Exercise(t, h)

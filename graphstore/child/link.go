@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -55,16 +54,29 @@ func (l *link) answer(data []byte) (*decoder, error) {
 	d := &decoder{rest: string(data)}
 	outcome, broken := l.errors.outcome(d)
 	if broken != nil {
-		return nil, &lostError{fmt.Errorf("answer: %w", broken)}
+		return nil, torn(broken)
+	}
+	if remote, is := outcome.(*remoteError); is { //nolint:errorlint // just made
+		remote.from = l
 	}
 	return d, outcome
 }
 
-func (l *link) open(ctx context.Context, path string) error {
+// torn reports an answer that is none.
+func torn(cause error) error { return &lostError{fmt.Errorf("answer: %w", cause)} }
+
+// open has the child open a graph and returns the graph's id.
+func (l *link) open(ctx context.Context, path string) (id string, err error) {
 	e := &encoder{}
 	e.text(path)
-	_, err := l.ask(ctx, methodOpen, e.buf)
-	return err
+	d, err := l.ask(ctx, methodOpen, e.buf)
+	if err != nil {
+		return "", err
+	}
+	if id = d.text(); d.err != nil {
+		return "", torn(d.err)
+	}
+	return id, nil
 }
 
 func (l *link) close(ctx context.Context) error {
@@ -80,7 +92,7 @@ func (l *link) spaces(ctx context.Context) ([]graphstore.Space, error) {
 	spaces := make([]graphstore.Space, d.count())
 	for i := range spaces {
 		if spaces[i], err = graphstore.NewSpace(d.text()); err != nil {
-			return nil, &lostError{fmt.Errorf("answer: %w", errors.Join(d.err, err))}
+			return nil, torn(errors.Join(d.err, err))
 		}
 	}
 	return spaces, nil
@@ -91,13 +103,9 @@ func (l *link) stats(ctx context.Context) (graphstore.Stats, error) {
 	if err != nil {
 		return graphstore.Stats{}, err
 	}
-	var st graphstore.Stats
-	for _, n := range []*int{&st.Spaces, &st.Facts, &st.Entities, &st.Topics, &st.Edges} {
-		*n = int(d.varint())
-	}
-	st.Bytes = d.varint()
+	st := d.stats()
 	if d.err != nil {
-		return graphstore.Stats{}, &lostError{fmt.Errorf("answer: %w", d.err)}
+		return graphstore.Stats{}, torn(d.err)
 	}
 	return st, nil
 }
@@ -164,93 +172,5 @@ func ownError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return ctx.Err()
 	}
-	return err
-}
-
-// apply sends a transaction and waits for its outcome. The stream does not end with the caller's context: once the commit
-// is asked for, the child alone knows whether it had begun, so the end of the context is sent to it and its answer awaited,
-// for as long as wait says.
-func (l *link) apply(ctx context.Context, wait time.Duration, changes []graphstore.Change) error {
-	streamCtx, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	unwatch := context.AfterFunc(ctx, end)
-	defer unwatch()
-	stream, err := l.conn.NewStream(streamCtx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, methodApply, l.options()...)
-	if err != nil {
-		return lost(ctx, err)
-	}
-	if err := send(ctx, stream, changes); err != nil {
-		return err
-	}
-	if !unwatch() {
-		return ctx.Err() // nothing was asked to be committed
-	}
-	if err := stream.SendMsg(&message{binaryFrame(frameCommit, func(e *encoder) { e.uvarint(uint64(len(changes))) })}); err != nil {
-		return &lostError{err}
-	}
-	answered := make(chan error, 1)
-	go func() { answered <- l.receiveAnswer(stream) }() // ends with the stream
-	select {
-	case err := <-answered:
-		return ownError(ctx, err)
-	case <-ctx.Done():
-	}
-	// The error of sending shows in the answer.
-	_ = stream.SendMsg(&message{[]byte{frameCancel}})
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case err := <-answered:
-		return ownError(ctx, err)
-	case <-timer.C:
-		return fmt.Errorf("apply: %w: %w", ErrUnanswered, ctx.Err())
-	}
-}
-
-func binaryFrame(kind byte, body func(*encoder)) []byte {
-	e := &encoder{}
-	e.byte(kind)
-	body(e)
-	return e.buf
-}
-
-// send sends all but the commit. An error that is not of the transport is the caller's.
-func send(ctx context.Context, stream grpc.ClientStream, changes []graphstore.Change) error {
-	begin := binaryFrame(frameBegin, func(e *encoder) {
-		deadline, has := ctx.Deadline()
-		if !has {
-			e.varint(0)
-			return
-		}
-		e.varint(max(1, int64(time.Until(deadline))))
-	})
-	if err := stream.SendMsg(&message{begin}); err != nil {
-		return lost(ctx, err)
-	}
-	out := &chunker{to: stream}
-	for _, c := range changes {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := out.add(c); err != nil {
-			return lost(ctx, err)
-		}
-	}
-	if err := out.flush(); err != nil {
-		return lost(ctx, err)
-	}
-	return nil
-}
-
-func (l *link) receiveAnswer(stream receiver) error {
-	m := &message{}
-	if err := stream.RecvMsg(m); err != nil {
-		return &lostError{err}
-	}
-	kind, body, err := cutFrame(m)
-	if err != nil || kind != frameAnswer {
-		return &lostError{fmt.Errorf("frame %q instead of an answer", kind)}
-	}
-	_, err = l.answer(body)
 	return err
 }

@@ -61,7 +61,9 @@ func TestGraphThatCannotBeOpenedIsMovedAside(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "graph")
 			write(t, path, map[string]string{"": how, ".wal": "the log", ".shadow": "the shadow", ".lock": "1\n", ".other": "not ours"})
 			cfg, happened := testConfig("odd", path)
-			cfg.OpenTimeout = 2 * time.Second
+			if how == "hang" {
+				cfg.OpenTimeout = 700 * time.Millisecond
+			}
 			s := start(t, cfg)
 			q := wait(t, happened.quarantined)
 			if !strings.Contains(q.Reason, reason) || filepath.Dir(q.Dir) != path+".quarantine" {

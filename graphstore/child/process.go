@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -25,8 +27,16 @@ type process struct {
 	dir      string             // of the socket
 	output   *output
 	blame    atomic.Pointer[string] // why this process killed it
+	damage   atomic.Pointer[string] // why its graph is not to be opened again
 	since    time.Time
 	noted    chan struct{} // closed when the supervisor has taken note of the end
+
+	graph    string       // the id of the graph that it opened
+	file     fileID       // of the graph, as it was opened
+	patience patience     // with its applies
+	loads    atomic.Int64 // in flight, also those that the end of the process cut off
+	loaded   sync.Once    // the first load has ended, and the memory was measured
+	needs    atomic.Int64 // the memory that it was measured to take without having leaked much; 0: not known yet
 }
 
 // spawn starts a child up to where it can be talked to. It has not opened anything yet.
@@ -139,6 +149,22 @@ func (p *process) release() {
 func (p *process) condemn(why string) {
 	p.blame.CompareAndSwap(nil, &why)
 	p.kill()
+}
+
+// condemnGraph kills the process because of its graph, which is to be moved aside.
+func (p *process) condemnGraph(why string) {
+	p.damage.CompareAndSwap(nil, &why)
+	p.condemn(why)
+}
+
+// diedLoading reports whether an ended process died of itself while it was loaded from. SIGKILL is what others send: the
+// system that runs out of memory, an operator, and this program.
+func (p *process) diedLoading() bool {
+	if p.loads.Load() == 0 || p.blame.Load() != nil || !p.client.Exited() || p.cmd.ProcessState == nil {
+		return false
+	}
+	status, is := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return is && !(status.Signaled() && status.Signal() == syscall.SIGKILL)
 }
 
 // obituary says how an ended process ended.

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -22,7 +19,12 @@ func (s *Store) Recycle(ctx context.Context) error {
 	done := make(chan error, 1)
 	select {
 	case s.recycles <- done:
-		return <-done
+		select {
+		case err := <-done:
+			return err
+		case <-ctx.Done(): // it goes on
+			return ctx.Err()
+		}
 	case <-s.supervised:
 		return graphstore.ErrClosed
 	case <-ctx.Done():
@@ -62,32 +64,4 @@ func (v *supervisor) retire(ctx context.Context, p *process) error {
 	}
 	p.stop(time.Until(deadline))
 	return nil
-}
-
-// tooLarge reports whether a child uses more memory than Config.MemoryLimit.
-func (v *supervisor) tooLarge(p *process) bool {
-	used, err := memoryOf(p.pid)
-	if err != nil {
-		v.log.Warn("memory of the store child is not known", "err", err)
-		return false
-	}
-	return used > v.cfg.MemoryLimit
-}
-
-// memoryOf returns the resident memory of a process, in bytes.
-func memoryOf(pid int) (int64, error) {
-	name := fmt.Sprintf("/proc/%d/statm", pid)
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(b)) // size, resident, ... in pages
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("%s: %q", name, b)
-	}
-	pages, err := strconv.ParseInt(fields[1], 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	return pages * int64(os.Getpagesize()), nil
 }

@@ -74,19 +74,52 @@ func TestRecycleOfABusyChild(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit sets one that every process exceeds.
+// TestMemoryLimit has the child leak 64 MiB: a Go program with a few records takes a fraction of that, so it is more than
+// MemoryGrowth times what it needs.
 func TestMemoryLimit(t *testing.T) {
-	cfg, happened := testConfig("memory", "graph")
-	cfg.MemoryLimit, cfg.MemoryCheck = 1, time.Millisecond
+	cfg, happened := testConfig("odd", "graph")
+	cfg.MemoryLimit, cfg.MemoryCheck, cfg.settle = 1, time.Millisecond, time.Millisecond
 	s := start(t, cfg)
-	for range 2 {
-		wait(t, happened.restarted)
+	if _, n := digest(t, s); n != 0 { // what the child needs is measured now at the latest
+		t.Fatalf("%d records", n)
 	}
-	if h := s.Health(); h.Crashes != 0 || h.Restarts < 2 {
+	pid := s.Health().PID
+	if len(happened.restarted) > 0 {
+		t.Fatal("replaced for taking what it needs")
+	}
+	if err := s.Apply(t.Context(), []graphstore.Change{fact("ada", "leak")}); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, happened.restarted)
+	if h := s.Health(); h.Crashes != 0 || h.Restarts != 1 || h.PID == pid {
 		t.Errorf("health %+v", h)
 	}
 	// A Go program takes more than a megabyte and this test less than the machine has.
 	if used, err := memoryOf(os.Getpid()); err != nil || used < 1<<20 || used > 1<<40 {
 		t.Errorf("this process uses %d bytes, %v", used, err)
+	}
+}
+
+// TestTooLarge goes through the rule by hand, with this process for the child.
+func TestTooLarge(t *testing.T) {
+	used, err := memoryOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		limit, needs int64
+		want         bool
+	}{
+		"over the limit, twice its need":    {used / 2, used / 2, true},
+		"over the limit, about its need":    {used / 2, used, false},
+		"over the limit, need not measured": {used / 2, 0, false},
+		"within the limit":                  {used * 2, used / 2, false},
+	} {
+		v := &supervisor{Store: &Store{cfg: Config{MemoryLimit: c.limit}}}
+		p := &process{pid: os.Getpid()}
+		p.needs.Store(c.needs)
+		if got := v.tooLarge(p); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

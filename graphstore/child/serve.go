@@ -2,6 +2,7 @@ package child
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -30,16 +31,23 @@ type ServeConfig struct {
 	// OrphanWait bounds how long the child finishes the transaction in hand when its parent is gone. Ending in the middle
 	// of one is as safe as a crash. Defaults to DefaultOrphanWait.
 	OrphanWait time.Duration
+	// Build writes a new graph at path from the records, which it may ask for once, with the id and the mark for its head.
+	// What it returns is returned by [Build] in the parent. It must end soon after ctx does, and leave nothing at path when
+	// it returns an error. Nil: this child builds nothing.
+	Build func(ctx context.Context, path string, id string, mark graphstore.Mark, records func(yield func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error)
 	// Logger gets what cannot be answered. It must not write to os.Stdout. Defaults to slog.Default.
 	Logger *slog.Logger
 }
 
 // Serve is the child's side: it answers the calls of the parent that started this process, on the store that open returns
-// for the path the parent names, and returns when the parent is done with it. The caller then ends the process with 0 for
+// for the path the parent names (or by building a graph, if that is what the parent wants), and returns when the parent is done with it. The caller then ends the process with 0 for
 // nil. When the parent is gone Serve ends the process itself.
 //
 // Signals that are meant for a whole group of processes (interrupt, terminate, hang-up) are ignored: the parent decides
 // when the child ends, and a child that outlives its parent ends by itself.
+//
+// The store must be a [graphstore.MarkedStore] too; one that is not is an error of [Start]. What else it can do ([Store.Backup],
+// [Store.Checkpoint], [Store.Account]) is found by its methods.
 //
 // A panic of the store ends the process, as it should: nobody knows what state it left.
 func Serve(open func(path string) (graphstore.Store, error), cfg ServeConfig) error {

@@ -3,6 +3,7 @@ package child
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,6 +16,12 @@ import (
 
 var errNotOpen = errors.New("store child: graph is not open")
 
+// store is what a child serves.
+type store interface {
+	graphstore.Store
+	graphstore.MarkedStore
+}
+
 // service is the child's side of the methods.
 type service struct {
 	open func(path string) (graphstore.Store, error)
@@ -23,7 +30,7 @@ type service struct {
 
 	mu struct {
 		sync.Mutex
-		store   graphstore.Store // nil before Open and after Close
+		store   store // nil before Open and after Close
 		opening bool
 		ending  bool // no more applies
 	}
@@ -75,9 +82,12 @@ func description() *grpc.ServiceDesc {
 	return &grpc.ServiceDesc{
 		ServiceName: serviceName,
 		HandlerType: (*any)(nil),
-		Methods: []grpc.MethodDesc{unary("Open", (*service).openStore), unary("Spaces", (*service).spaces),
-			unary("Stats", (*service).stats), unary("Close", (*service).closeStore)},
+		Methods: []grpc.MethodDesc{unary("Open", (*service).openStore), unary("Head", (*service).head),
+			unary("Spaces", (*service).spaces), unary("Stats", (*service).stats), unary("Backup", (*service).backup),
+			unary("Checkpoint", (*service).checkpoint), unary("Leaked", (*service).leaked), unary("Close", (*service).closeStore)},
 		Streams: []grpc.StreamDesc{
+			{StreamName: "Build", ClientStreams: true, ServerStreams: true,
+				Handler: func(srv any, stream grpc.ServerStream) error { return srv.(*service).build(stream) }},
 			{StreamName: "Apply", ClientStreams: true, ServerStreams: true,
 				Handler: func(srv any, stream grpc.ServerStream) error { return srv.(*service).apply(stream) }},
 			{StreamName: "Load", ServerStreams: true,
@@ -86,7 +96,8 @@ func description() *grpc.ServiceDesc {
 	}
 }
 
-func (s *service) openStore(_ context.Context, in *decoder, _ *encoder) error {
+// openStore opens the graph. After an error it may be asked again.
+func (s *service) openStore(ctx context.Context, in *decoder, out *encoder) error {
 	path := in.text()
 	if in.err != nil {
 		return in.err
@@ -98,23 +109,42 @@ func (s *service) openStore(_ context.Context, in *decoder, _ *encoder) error {
 	}
 	s.mu.opening = true
 	s.mu.Unlock()
-	store, err := s.open(path)
-	if err != nil {
-		return err
-	}
+	store, id, err := s.openWithHead(ctx, path)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil {
+		s.mu.opening = false
+		return err
+	}
 	s.mu.store = store
+	out.text(id)
 	return nil
 }
 
-func (s *service) store() (graphstore.Store, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.storeLocked()
+func (s *service) openWithHead(ctx context.Context, path string) (_ store, id string, err error) {
+	opened, err := s.open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	marked, is := opened.(store)
+	if !is {
+		err := fmt.Errorf("store %T does not implement graphstore.MarkedStore: %w", opened, errors.ErrUnsupported)
+		return nil, "", errors.Join(err, opened.Close())
+	}
+	head, err := marked.Head(ctx)
+	if err != nil {
+		return nil, "", errors.Join(fmt.Errorf("head of the graph: %w", err), opened.Close())
+	}
+	return marked, head.ID, nil
 }
 
-func (s *service) storeLocked() (graphstore.Store, error) {
+func (s *service) opened() (store, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.openedLocked()
+}
+
+func (s *service) openedLocked() (store, error) {
 	if s.mu.store == nil {
 		return nil, errNotOpen
 	}
@@ -122,7 +152,7 @@ func (s *service) storeLocked() (graphstore.Store, error) {
 }
 
 func (s *service) spaces(ctx context.Context, _ *decoder, out *encoder) error {
-	store, err := s.store()
+	store, err := s.opened()
 	if err != nil {
 		return err
 	}
@@ -138,7 +168,7 @@ func (s *service) spaces(ctx context.Context, _ *decoder, out *encoder) error {
 }
 
 func (s *service) stats(ctx context.Context, _ *decoder, out *encoder) error {
-	store, err := s.store()
+	store, err := s.opened()
 	if err != nil {
 		return err
 	}
@@ -146,10 +176,7 @@ func (s *service) stats(ctx context.Context, _ *decoder, out *encoder) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range []int{st.Spaces, st.Facts, st.Entities, st.Topics, st.Edges} {
-		out.varint(int64(n))
-	}
-	out.varint(st.Bytes)
+	out.stats(st)
 	return nil
 }
 
@@ -157,13 +184,13 @@ func (s *service) stats(ctx context.Context, _ *decoder, out *encoder) error {
 func (s *service) closeStore(context.Context, *decoder, *encoder) error { return s.finish() }
 
 // begin begins an apply; s.applies counts it until its end.
-func (s *service) begin() (graphstore.Store, error) {
+func (s *service) begin() (store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.ending {
 		return nil, graphstore.ErrClosed
 	}
-	store, err := s.storeLocked()
+	store, err := s.openedLocked()
 	if err == nil {
 		s.applies.Add(1)
 	}
@@ -171,7 +198,7 @@ func (s *service) begin() (graphstore.Store, error) {
 }
 
 // end lets no apply begin and returns the store, once.
-func (s *service) end() graphstore.Store {
+func (s *service) end() store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	store := s.mu.store

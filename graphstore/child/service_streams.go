@@ -17,13 +17,13 @@ func (s *service) apply(stream grpc.ServerStream) error {
 		return s.answerStream(stream, err)
 	}
 	defer s.applies.Done()
-	left, changes, err := receive(stream)
+	tx, err := receive(stream)
 	if err != nil {
 		return s.answerStream(stream, err)
 	}
-	ctx, end := callContext(stream, left)
+	ctx, end := callContext(stream, tx.left)
 	defer end()
-	return s.answerStream(stream, store.Apply(ctx, changes))
+	return s.answerStream(stream, store.ApplyMarked(ctx, tx.changes, tx.mark))
 }
 
 func (s *service) answerStream(to sender, err error) error {
@@ -32,35 +32,43 @@ func (s *service) answerStream(to sender, err error) error {
 	return to.SendMsg(&message{out.buf})
 }
 
-// receive reads the frames of an apply up to the commit: how long the caller gives it (0: no limit), and the changes. A
-// caller that gives up before the commit is an error, whose answer finds nobody.
-func receive(stream grpc.ServerStream) (left time.Duration, changes []graphstore.Change, err error) {
+// transaction is what arrived of an apply: how long the caller gives it (0: no limit), and what to commit.
+type transaction struct {
+	left    time.Duration
+	mark    graphstore.Mark
+	changes []graphstore.Change
+}
+
+// receive reads the frames of an apply up to the commit. A caller that gives up before the commit is an error, whose answer
+// finds nobody.
+func receive(stream grpc.ServerStream) (tx transaction, err error) {
 	var records reader
 	for {
 		m := &message{}
 		if err := stream.RecvMsg(m); err != nil {
-			return 0, nil, err
+			return tx, err
 		}
 		kind, body, err := cutFrame(m)
 		if err != nil {
-			return 0, nil, err
+			return tx, err
 		}
 		switch kind {
 		case frameBegin:
 			d := &decoder{rest: string(body)}
-			left, err = time.Duration(d.varint()), d.err
+			tx.left, tx.mark = time.Duration(d.varint()), d.mark()
+			err = d.err
 		case frameChunk:
 			_, err = records.each(body, func(c graphstore.Change) error {
-				changes = append(changes, c)
+				tx.changes = append(tx.changes, c)
 				return nil
 			})
 		case frameCommit:
-			return left, changes, complete(body, len(changes))
+			return tx, complete(body, len(tx.changes))
 		default:
 			err = fmt.Errorf("frame %q in an apply", kind)
 		}
 		if err != nil {
-			return 0, nil, err
+			return tx, err
 		}
 	}
 }
@@ -68,7 +76,7 @@ func receive(stream grpc.ServerStream) (left time.Duration, changes []graphstore
 func complete(body []byte, got int) error {
 	d := &decoder{rest: string(body)}
 	if want := d.uvarint(); d.err != nil || want != uint64(got) {
-		return fmt.Errorf("apply of %d changes: %d arrived", want, got)
+		return fmt.Errorf("%d records were sent: %d arrived", want, got)
 	}
 	return nil
 }
@@ -98,7 +106,7 @@ func (s *service) load(stream grpc.ServerStream) error {
 	if err := stream.RecvMsg(m); err != nil {
 		return err
 	}
-	store, err := s.store()
+	store, err := s.opened()
 	if err != nil {
 		return s.answerStream(stream, err)
 	}

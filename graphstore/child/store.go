@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -24,6 +25,9 @@ type Store struct {
 	supervised chan struct{}      // closed when the supervisor has ended
 	closing    chan struct{}      // closed when Close no longer waits for calls
 	recycles   chan chan error    // to the supervisor
+	errands    chan errand        // likewise
+	// loadDeaths counts the children that died in a load since the last LoadAll that succeeded.
+	loadDeaths atomic.Int64
 
 	mu struct {
 		sync.Mutex
@@ -38,7 +42,10 @@ type Store struct {
 	once sync.Once
 }
 
-var _ graphstore.Store = (*Store)(nil)
+var (
+	_ graphstore.Store       = (*Store)(nil)
+	_ graphstore.MarkedStore = (*Store)(nil)
+)
 
 // Start starts the child and returns when its graph is open. Files that must be left alone ([ErrInUse], [ErrForeign],
 // [ErrNewerSchema]) and a child that does not come up are errors; a graph that cannot be opened is moved aside as
@@ -49,7 +56,7 @@ func Start(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{cfg: cfg, log: cfg.Logger.With("component", "graphstore/child"), supervised: make(chan struct{}),
-		closing: make(chan struct{}), recycles: make(chan chan error)}
+		closing: make(chan struct{}), recycles: make(chan chan error), errands: make(chan errand)}
 	s.mu.changed = make(chan struct{})
 	sup := newSupervisor(s)
 	p, err := sup.first(ctx)
@@ -57,7 +64,7 @@ func Start(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("start store child: %w", err)
 	}
 	s.running(p)
-	s.log.Info("store child runs", "pid", p.pid, "path", cfg.Path)
+	s.log.Info("store child runs", "pid", p.pid, "path", cfg.Path, "graph", p.graph)
 	life, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	go sup.run(life, p)
@@ -121,84 +128,6 @@ func (s *Store) whenIdleLocked() <-chan struct{} {
 		s.mu.idle = make(chan struct{})
 	}
 	return s.mu.idle
-}
-
-// call makes a call of the child and turns its loss into [ErrChildDied].
-func (s *Store) call(ctx context.Context, do func(*process) error) error {
-	p, err := s.enter(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.leave()
-	err = do(p)
-	if lost, is := err.(*lostError); is { //nolint:errorlint // ours and never wrapped; an error of yield is not looked into
-		return s.died(ctx, p, lost)
-	}
-	return err
-}
-
-// died ends a process that gave no answer, and returns the call's error when the store knows of the end: the next call
-// does not meet the dead child again.
-func (s *Store) died(ctx context.Context, p *process, lost *lostError) error {
-	p.kill()
-	select {
-	case <-p.noted:
-	case <-ctx.Done():
-		return fmt.Errorf("%w: process %d: %w: %w", ErrChildDied, p.pid, lost, ctx.Err())
-	case <-s.closing:
-		<-p.ended
-		return fmt.Errorf("%w: %w: process %d: %s", ErrChildDied, graphstore.ErrClosed, p.pid, p.obituary())
-	}
-	return fmt.Errorf("%w: process %d: %s", ErrChildDied, p.pid, p.obituary())
-}
-
-// Apply implements [graphstore.Store]. [ErrChildDied] and [ErrUnanswered] leave the outcome unknown; [ErrBreakerOpen] and
-// a context that ended leave the graph as it was.
-func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
-	if err := graphstore.ValidateChanges(changes); err != nil {
-		return err
-	}
-	return s.call(ctx, func(p *process) error {
-		if len(changes) == 0 {
-			return nil
-		}
-		hung := time.AfterFunc(s.cfg.ApplyLimit, func() {
-			p.condemn(fmt.Sprintf("an apply was not answered within %v", s.cfg.ApplyLimit))
-		})
-		defer hung.Stop()
-		return p.apply(ctx, s.cfg.AnswerWait, changes)
-	})
-}
-
-// Load implements [graphstore.Store]. After [ErrChildDied] some records may have been yielded.
-func (s *Store) Load(ctx context.Context, space graphstore.Space, yield func(graphstore.Change) error) error {
-	if space.IsZero() {
-		return graphstore.ErrNoSpace
-	}
-	return s.call(ctx, func(p *process) error { return p.load(ctx, &space, yield) })
-}
-
-// LoadAll implements [graphstore.Store], like Load.
-func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
-	return s.call(ctx, func(p *process) error { return p.load(ctx, nil, yield) })
-}
-
-// Spaces implements [graphstore.Store].
-func (s *Store) Spaces(ctx context.Context) (spaces []graphstore.Space, err error) {
-	err = s.call(ctx, func(p *process) (err error) {
-		spaces, err = p.spaces(ctx)
-		return err
-	})
-	return spaces, err
-}
-
-// Stats implements [graphstore.Store].
-func (s *Store) Stats(ctx context.Context) (st graphstore.Stats, err error) {
-	err = s.call(ctx, func(p *process) (err error) {
-		st, err = p.stats(ctx)
-		return err
-	})
-	return st, err
 }
 
 // Close implements [graphstore.Store]: it waits for the calls in flight, lets the child close the graph, and ends it. What

@@ -14,6 +14,8 @@ type supervisor struct {
 	delay    time.Duration // before the next start
 	failures int           // openings that failed in a row
 	barren   bool          // no graph was opened since the last was moved aside
+	due      string        // why the graph is to be moved aside before anything is started; empty: it is not
+	swapping bool          // a start is the test of another graph, which must succeed at once
 }
 
 func newSupervisor(s *Store) *supervisor {
@@ -23,23 +25,20 @@ func newSupervisor(s *Store) *supervisor {
 
 // first starts the first child. It tries again only what moving the graph aside may mend.
 func (v *supervisor) first(ctx context.Context) (*process, error) {
-	if err := v.resumeQuarantine(); err != nil {
-		return nil, err
-	}
 	for {
 		p, err := v.start(ctx)
 		if err == nil {
 			return p, nil
 		}
 		failed, is := errors.AsType[*startError](err)
-		if !is || failed.kind != damaged {
+		if !is || failed.kind != damaged && failed.kind != undone {
 			return nil, err
 		}
 		wait := v.note(failed.crash())
-		switch moved, qerr := v.quarantineIfDue(failed); {
+		switch moved, qerr := v.quarantineIfDue(ctx, failed); {
 		case qerr != nil:
 			return nil, errors.Join(err, qerr)
-		case moved:
+		case moved, failed.kind == undone:
 		case v.cfg.Quarantine.Off || v.failures >= v.cfg.Quarantine.After:
 			return nil, err
 		case !v.sleep(ctx, wait):
@@ -56,95 +55,8 @@ func (v *supervisor) run(ctx context.Context, p *process) {
 	}
 }
 
-// watch returns the child that takes over when p has ended or is to be replaced, p itself if it is to go on, or nil when
-// the context ends.
-func (v *supervisor) watch(ctx context.Context, p *process) *process {
-	var look <-chan time.Time
-	if v.cfg.MemoryLimit > 0 {
-		timer := time.NewTimer(v.cfg.MemoryCheck)
-		defer timer.Stop()
-		look = timer.C
-	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-p.ended:
-		return v.afterCrash(ctx, p)
-	case done := <-v.recycles:
-		next, err := v.replace(ctx, p)
-		done <- err
-		return next
-	case <-look:
-		if !v.tooLarge(p) {
-			return p
-		}
-		v.log.Info("store child is over its memory limit: replacing it", "pid", p.pid, "limit", v.cfg.MemoryLimit)
-		next, err := v.replace(ctx, p)
-		if err != nil {
-			v.log.Warn("store child stays over its memory limit", "err", err)
-		}
-		return next
-	}
-}
-
-// replace retires the child p and returns its successor, or p if it stays.
-func (v *supervisor) replace(ctx context.Context, p *process) (*process, error) {
-	down := time.Now()
-	if err := v.retire(ctx, p); err != nil {
-		return p, err
-	}
-	close(p.noted)
-	return v.succeed(ctx, down, 0), nil
-}
-
-// afterCrash takes note of the end of the child p and returns its successor.
-func (v *supervisor) afterCrash(ctx context.Context, p *process) *process {
-	down := time.Now()
-	if down.Sub(p.since) > v.cfg.BackoffMax {
-		v.delay = v.cfg.BackoffMin
-	}
-	wait := v.note(Crash{PID: p.pid, Phase: CrashedRunning, Reason: p.obituary(), At: down})
-	close(p.noted)
-	p.release()
-	return v.succeed(ctx, down, wait)
-}
-
-// succeed brings up the next child after a wait and lets it take calls. It returns nil when the context ends.
-func (v *supervisor) succeed(ctx context.Context, down time.Time, wait time.Duration) *process {
-	next, attempts := v.revive(ctx, wait)
-	if next == nil {
-		return nil
-	}
-	v.mu.Lock()
-	v.mu.health.Restarts++
-	v.phaseLocked(PhaseRunning, next, nil)
-	v.mu.Unlock()
-	v.log.Info("store child runs again", "pid", next.pid, "attempts", attempts, "down", time.Since(down))
-	v.cfg.Hooks.Restarted(Restart{PID: next.pid, Attempts: attempts, Down: time.Since(down)})
-	return next
-}
-
-// revive starts a child until one runs, or the context ends.
-func (v *supervisor) revive(ctx context.Context, wait time.Duration) (_ *process, attempts int) {
-	for {
-		if !v.sleep(ctx, wait) {
-			return nil, attempts
-		}
-		v.waiting()
-		attempts++
-		p, err := v.start(ctx)
-		if err == nil {
-			return p, attempts
-		}
-		if ctx.Err() != nil {
-			return nil, attempts
-		}
-		wait = v.failed(err)
-	}
-}
-
 // failed takes note of a start that failed and returns how long to wait for the next.
-func (v *supervisor) failed(err error) (wait time.Duration) {
+func (v *supervisor) failed(ctx context.Context, err error) (wait time.Duration) {
 	failure, is := errors.AsType[*startError](err)
 	if !is {
 		failure = &startError{phase: CrashedStarting, err: err}
@@ -154,7 +66,7 @@ func (v *supervisor) failed(err error) (wait time.Duration) {
 		return v.cfg.BackoffMax
 	}
 	wait = v.note(failure.crash())
-	moved, err := v.quarantineIfDue(failure)
+	moved, err := v.quarantineIfDue(ctx, failure)
 	switch {
 	case err != nil:
 		v.log.Error("graph that cannot be opened stays in its place", "err", err)

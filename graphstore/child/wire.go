@@ -12,7 +12,7 @@ import (
 
 // protocolVersion changes with every change of the messages. Parent and child are normally the same binary, but not when
 // the file of a running parent is replaced: its next child is then refused instead of misunderstood.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // The environment of the child. The cookie keeps people from starting it by hand; it is no secret.
 const (
@@ -22,24 +22,29 @@ const (
 	lifelineFile = 3 // the first of exec.Cmd.ExtraFiles
 )
 
-// The methods. Open, Spaces, Stats and Close are a question and an answer; Apply is frames up and one answer; Load is a
-// question and frames down, the last one the answer.
+// The methods. Apply and Build are frames up and one answer; Load is a question and frames down, the last one the answer;
+// the others are a question and an answer.
 const (
-	serviceName  = "kith.graphstore.Store"
-	methodOpen   = "/" + serviceName + "/Open"
-	methodApply  = "/" + serviceName + "/Apply"
-	methodLoad   = "/" + serviceName + "/Load"
-	methodSpaces = "/" + serviceName + "/Spaces"
-	methodStats  = "/" + serviceName + "/Stats"
-	methodClose  = "/" + serviceName + "/Close"
+	serviceName      = "kith.graphstore.Store"
+	methodOpen       = "/" + serviceName + "/Open"
+	methodApply      = "/" + serviceName + "/Apply"
+	methodLoad       = "/" + serviceName + "/Load"
+	methodHead       = "/" + serviceName + "/Head"
+	methodSpaces     = "/" + serviceName + "/Spaces"
+	methodStats      = "/" + serviceName + "/Stats"
+	methodBackup     = "/" + serviceName + "/Backup"
+	methodCheckpoint = "/" + serviceName + "/Checkpoint"
+	methodLeaked     = "/" + serviceName + "/Leaked"
+	methodBuild      = "/" + serviceName + "/Build"
+	methodClose      = "/" + serviceName + "/Close"
 )
 
 // The first byte of a frame.
 const (
-	frameBegin  = 'b' // of Apply: how many nanoseconds are left until the caller's deadline, 0 for none
+	frameBegin  = 'b' // of Apply and Build: what is asked for
 	frameChunk  = 'c' // records
-	frameCommit = 'x' // of Apply: everything was sent; how many changes
-	frameCancel = 'q' // of Apply: the caller's context ended
+	frameCommit = 'x' // of Apply and Build: everything was sent; how many records
+	frameCancel = 'q' // of Apply and Build: the caller's context ended
 	frameAnswer = 'a' // the outcome
 )
 
