@@ -201,6 +201,12 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 // Apply commits the changes to the store and then publishes the new snapshots. Its contract and errors are those of
 // [graphstore.Store.Apply]. It waits for Load.
 func (g *Graph) Apply(ctx context.Context, changes []graphstore.Change) error {
+	return g.ApplyMarked(ctx, changes, graphstore.Mark{})
+}
+
+// ApplyMarked is Apply under the contract of [graphstore.MarkedStore.ApplyMarked]. Of a store that keeps no head the mark is
+// dropped.
+func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
 	}
@@ -213,7 +219,7 @@ func (g *Graph) Apply(ctx context.Context, changes []graphstore.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := g.store.Apply(ctx, changes); err != nil {
+	if err := g.commit(ctx, changes, mark); err != nil {
 		if !errors.Is(err, graphstore.ErrBadChange) && !errors.Is(err, graphstore.ErrDangling) {
 			for space := range next {
 				g.writer.suspect[space] = struct{}{}
@@ -223,6 +229,13 @@ func (g *Graph) Apply(ctx context.Context, changes []graphstore.Change) error {
 	}
 	g.publish(next)
 	return nil
+}
+
+func (g *Graph) commit(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
+	if marked, ok := g.store.(graphstore.MarkedStore); ok {
+		return marked.ApplyMarked(ctx, changes, mark)
+	}
+	return g.store.Apply(ctx, changes)
 }
 
 // nextLocked returns the snapshots after the changes, computed before the commit so that what cannot be published is
