@@ -29,7 +29,7 @@ func (g *mapGraph) Snapshot(_ context.Context, space graphstore.Space) (*graphst
 	return graphstore.NewSnapshot(space), nil
 }
 
-func (g *mapGraph) Apply(ctx context.Context, changes []graphstore.Change) error {
+func (g *mapGraph) ApplyMarked(ctx context.Context, changes []graphstore.Change, _ graphstore.Mark) error {
 	bySpace := map[graphstore.Space][]graphstore.Change{}
 	for _, c := range changes {
 		bySpace[c.Space] = append(bySpace[c.Space], c)
@@ -87,7 +87,7 @@ func direct(b *testing.B, payloads [][]byte) time.Duration {
 				b.Fatal(err)
 			}
 		}
-		if err := graph.Apply(b.Context(), projector.Coalesce(d.plans...)); err != nil {
+		if err := graph.ApplyMarked(b.Context(), projector.Coalesce(d.plans...), graphstore.Mark{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -15,8 +15,8 @@ import (
 //   - The own graph: go on.
 //   - None, and nothing was ever delivered: it is made again with the own id. Made, not updated: of two services that come
 //     at the same time one then finds the other's id.
-//   - Another graph, or none after deliveries: if nobody uses it (see usage) it is made again, from the start of the stream,
-//     which costs time and changes nothing that the graph has. If somebody does, a *[ForeignConsumerError].
+//   - Another graph, or none after deliveries: if nobody uses it (see usage) it is made again, from what the graph says that
+//     it has (see hold). If somebody does, a *[ForeignConsumerError].
 //
 // Rejected: a consumer per graph. Those of graphs that are gone would stay, hold up nothing and count as backlog for ever,
 // and two services that share a server by mistake would look well, each with its dead letters doubled by the other.
@@ -57,23 +57,28 @@ func (f *Feed) bound(info *jetstream.ConsumerInfo) bool {
 
 // rebind makes a consumer that is not bound to the feed's graph again, if nobody uses it. It returns the reason if the
 // consumer had been used before.
-func (f *Feed) rebind(ctx context.Context, stream jetstream.Stream, info *jetstream.ConsumerInfo) (consumer jetstream.Consumer, reason string, err error) {
+func (f *Feed) rebind(ctx context.Context, stream jetstream.Stream, info *jetstream.ConsumerInfo, want jetstream.ConsumerConfig) (consumer jetstream.Consumer, reason string, err error) {
 	found := info.Config.Metadata[graphKey]
 	if fresh := found == "" && info.Delivered.Consumer == 0 && info.NumWaiting == 0; !fresh {
 		if err := f.awaitUnused(ctx, info); err != nil {
 			return nil, "", err
 		}
 		reason = reasonForeign
-		f.log.Warn("consumer fed another graph and nobody uses it: making it again from the start of the stream", "consumer", Durable,
-			"found", found, "graph", f.cfg.GraphID)
+		f.log.Warn("consumer fed another graph and nobody uses it: making it again from the first event that this graph lacks",
+			"consumer", Durable, "found", found, "graph", f.cfg.GraphID, "from", max(want.OptStartSeq, 1))
 	}
-	if err := stream.DeleteConsumer(ctx, Durable); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
-		return nil, "", fmt.Errorf("delete it: %w", err)
-	}
-	want := f.consumerConfig()
-	want.PauseUntil = info.Config.PauseUntil
-	consumer, err = f.createConsumer(ctx, stream, want)
+	consumer, err = f.replaceConsumer(ctx, stream, info, want)
 	return consumer, reason, err
+}
+
+// replaceConsumer makes the consumer again. Whatever of it fails, the next attempt finds the old one or none and goes the
+// same way.
+func (f *Feed) replaceConsumer(ctx context.Context, stream jetstream.Stream, info *jetstream.ConsumerInfo, want jetstream.ConsumerConfig) (jetstream.Consumer, error) {
+	if err := stream.DeleteConsumer(ctx, Durable); err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return nil, fmt.Errorf("delete it: %w", err)
+	}
+	want.PauseUntil = info.Config.PauseUntil
+	return f.createConsumer(ctx, stream, want)
 }
 
 // createConsumer fails if there is a consumer of other settings, the graph's id among them.

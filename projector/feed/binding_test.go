@@ -10,11 +10,18 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// boundFeed returns a feed whose waits for other services are short: a consumer counts as unused after 540 ms of silence.
-func boundFeed(t testing.TB, js jetstream.JetStream, g Graph, id string) *Feed {
+// boundFeed returns a feed of a graph with its mark, whose waits for other services are short: a consumer counts as unused
+// after 540 ms of silence.
+func boundFeed(t testing.TB, js jetstream.JetStream, g *testGraph, id string) *Feed {
 	t.Helper()
-	cfg := fastConfig()
-	cfg.GraphID = id
+	return boundFeedWith(t, js, g, id, fastConfig())
+}
+
+func boundFeedWith(t testing.TB, js jetstream.JetStream, g *testGraph, id string, cfg Config) *Feed {
+	t.Helper()
+	if cfg.GraphID = id; id != "" {
+		cfg.Mark = g.store.mark(t)
+	}
 	f := newFeed(t, js, g, cfg)
 	f.env.pullWait = 500 * time.Millisecond
 	return f

@@ -14,9 +14,11 @@ import (
 
 // Defaults of [Config].
 const (
-	DefaultBatchSize      = 256
+	DefaultBatchSize      = 2048
 	DefaultBatchWait      = 50 * time.Millisecond
 	DefaultBatchBytes     = 8 << 20
+	DefaultCommitTarget   = 250 * time.Millisecond
+	DefaultMarkInterval   = 5 * time.Second
 	DefaultAckWait        = 30 * time.Second
 	DefaultRetryMin       = 200 * time.Millisecond
 	DefaultRetryMax       = 15 * time.Second
@@ -44,11 +46,25 @@ type Config struct {
 	// delivered to the other one.
 	GraphID string
 
+	// Mark is what the graph says of itself before Run: how far it has taken in the stream. If the consumer has more of it
+	// acknowledged, the graph has gone back (a copy was restored, or its log was cut short), and the consumer is made again
+	// from there. Wants a GraphID; without one no mark is kept. Defaults to the mark of a graph that has none.
+	Mark graphstore.Mark
+
+	// MarkInterval is how long the graph's mark may lag behind what is settled, when nothing is committed that would take it
+	// along; then it is recorded alone. It also is at a stop. Defaults to [DefaultMarkInterval].
+	MarkInterval time.Duration
+
 	// Limits bounds the events that are accepted; larger ones are dead letters.
 	Limits projector.Limits
 
-	// BatchSize is the most messages in one transaction. Defaults to [DefaultBatchSize].
+	// BatchSize is the most messages in one transaction. Batches that come full, out of a backlog, grow up to it from
+	// [MinBatchSize] for as long as CommitTarget allows. Defaults to [DefaultBatchSize].
 	BatchSize int
+
+	// CommitTarget is how long one commit may take: longer ones, and those that fail, halve the size of the next batch, and
+	// full ones within half of it double that. Defaults to [DefaultCommitTarget].
+	CommitTarget time.Duration
 
 	// BatchWait is how long a batch that has begun waits for more messages: the most it adds to the delay of an event.
 	// Defaults to [DefaultBatchWait].
@@ -96,6 +112,8 @@ func (c Config) withDefaults() Config {
 	c.Streams = c.Streams.withDefaults()
 	c.BatchSize = cmp.Or(c.BatchSize, DefaultBatchSize)
 	c.BatchWait = cmp.Or(c.BatchWait, DefaultBatchWait)
+	c.CommitTarget = cmp.Or(c.CommitTarget, DefaultCommitTarget)
+	c.MarkInterval = cmp.Or(c.MarkInterval, DefaultMarkInterval)
 	c.BatchBytes = cmp.Or(c.BatchBytes, DefaultBatchBytes)
 	c.AckWait = cmp.Or(c.AckWait, DefaultAckWait)
 	c.MaxAckPending = cmp.Or(c.MaxAckPending, ackPendingBatches*c.BatchSize)
@@ -118,6 +136,9 @@ func (c Config) validate() error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if len(c.GraphID) > MaxGraphIDBytes || strings.ContainsFunc(c.GraphID, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		bad("graph id %s: want printable ASCII without spaces, at most %d bytes", graphstore.Shorten(c.GraphID), MaxGraphIDBytes)
+	}
+	if c.GraphID == "" && c.Mark != (graphstore.Mark{}) {
+		bad("mark %s %d without a graph id: want both or no mark", graphstore.Shorten(c.Mark.Log), c.Mark.Seq)
 	}
 	if c.BatchSize < 1 || c.BatchSize > maxBatch {
 		bad("batch size %d: want 1 to %d", c.BatchSize, maxBatch)
@@ -142,6 +163,7 @@ func (c Config) validate() error {
 		value time.Duration
 	}{
 		{"ack wait", c.AckWait}, {"drain timeout", c.DrainTimeout}, {"publish timeout", c.PublishTimeout}, {"status interval", c.StatusInterval},
+		{"commit target", c.CommitTarget}, {"mark interval", c.MarkInterval},
 	} {
 		if d.value < 0 {
 			bad("%s %s: want more than 0", d.name, d.value)

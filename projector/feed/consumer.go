@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -24,7 +25,7 @@ func (f *Feed) consumerConfig() jetstream.ConsumerConfig {
 		AckWait: f.cfg.AckWait, MaxDeliver: -1, MaxAckPending: f.cfg.MaxAckPending,
 	}
 	if f.cfg.GraphID != "" {
-		cfg.Metadata = map[string]string{graphKey: f.cfg.GraphID}
+		cfg.Metadata = map[string]string{graphKey: f.cfg.GraphID, marksKey: "1"}
 	}
 	return cfg
 }
@@ -107,18 +108,18 @@ func (f *Feed) waitingForServer() {
 	f.trouble(err)
 }
 
-// attach makes sure of the streams and of the consumer. One that somebody deleted is made anew and delivers all that the
-// stream retains: the graph already knows most of it, which costs time and changes nothing. So does one that fed another
-// graph.
+// attach makes sure of the streams and of the consumer. One that somebody deletes while the feed runs is made anew and
+// delivers all that the stream retains: the graph already knows most of it, which costs time and changes nothing.
 func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	if err := f.ensureStreams(ctx); err != nil {
 		return nil, err
 	}
+	gap := f.progress.skipped()
 	stream, err := f.js.Stream(ctx, EventStream)
 	if err != nil {
 		return nil, fmt.Errorf("take up stream %s: %w", EventStream, err)
 	}
-	consumer, reason, err := f.ensureConsumer(ctx, stream)
+	consumer, reason, held, err := f.ensureConsumer(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("take up consumer %s: %w", Durable, err)
 	}
@@ -137,7 +138,9 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 			delete(f.loop.suspects, seq)
 		}
 	}
-	f.progress.attach(stream.CachedInfo().Created, info)
+	f.missing(f.progress.overtaken(gap, stream.CachedInfo()))
+	f.loop.placed, f.loop.log = true, logName(stream.CachedInfo().Created)
+	f.progress.attach(stream.CachedInfo().Created, info, held)
 	f.health.observe(info)
 	return consumer, nil
 }
@@ -159,30 +162,57 @@ func (f *Feed) ensureStreams(ctx context.Context) error {
 }
 
 // ensureConsumer leaves a consumer that is as it should be alone: an update would also end a pause by its operator. It
-// returns the reason if it made one again that had been used.
-func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (consumer jetstream.Consumer, reason string, err error) {
-	want := f.consumerConfig()
+// returns the reason if it made one again that had fed another graph, and up to where the graph has every event, as far as
+// that is news.
+func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (consumer jetstream.Consumer, reason string, held uint64, err error) {
+	var info *jetstream.ConsumerInfo
 	consumer, err = stream.Consumer(ctx, Durable)
 	switch {
-	case errors.Is(err, jetstream.ErrConsumerNotFound):
-		consumer, err = f.createConsumer(ctx, stream, want)
-	case err != nil:
-	case !f.bound(consumer.CachedInfo()):
-		return f.rebind(ctx, stream, consumer.CachedInfo())
-	default:
-		consumer, err = f.adjustConsumer(ctx, stream, consumer, want)
+	case err == nil:
+		info = consumer.CachedInfo()
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return nil, "", 0, err
 	}
-	return consumer, "", err
+	has, err := f.hold(ctx, stream.CachedInfo(), info)
+	if err != nil {
+		return nil, "", 0, err
+	}
+	want := has.startOf(f.consumerConfig())
+	switch {
+	case info == nil:
+		consumer, err = f.createConsumer(ctx, stream, want)
+	case !f.bound(info):
+		consumer, reason, err = f.rebind(ctx, stream, info, want)
+	case has.lacks(stream.CachedInfo(), info):
+		consumer, err = f.rewind(ctx, stream, info, want, has)
+	default:
+		consumer, err = f.adjustConsumer(ctx, stream, consumer)
+	}
+	if err == nil && !f.loop.placed {
+		if info != nil && !has.known {
+			has.seq = info.AckFloor.Stream
+		}
+		f.missing(gone(has.seq, stream.CachedInfo()))
+	}
+	return consumer, reason, has.seq, err
 }
 
-// adjustConsumer gives an existing consumer the settings it should have, where they differ.
-func (f *Feed) adjustConsumer(ctx context.Context, stream jetstream.Stream, consumer jetstream.Consumer, want jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	got := consumer.CachedInfo().Config
-	if got.AckPolicy == want.AckPolicy && got.DeliverPolicy == want.DeliverPolicy && got.FilterSubject == want.FilterSubject &&
+// adjustConsumer gives an existing consumer the settings it should have, where they differ. From where it delivers cannot
+// be changed; where a feed has made it start is as good as the start of the stream.
+func (f *Feed) adjustConsumer(ctx context.Context, stream jetstream.Stream, consumer jetstream.Consumer) (jetstream.Consumer, error) {
+	got, want := consumer.CachedInfo().Config, f.consumerConfig()
+	if got.DeliverPolicy == jetstream.DeliverByStartSequencePolicy {
+		want.DeliverPolicy, want.OptStartSeq = got.DeliverPolicy, got.OptStartSeq
+	}
+	marks := got.Metadata[marksKey] != "" || f.cfg.GraphID == "" || f.loop.mark.Log != logName(stream.CachedInfo().Created)
+	if marks && got.AckPolicy == want.AckPolicy && got.DeliverPolicy == want.DeliverPolicy && got.FilterSubject == want.FilterSubject &&
 		got.AckWait == want.AckWait && got.MaxDeliver == want.MaxDeliver && got.MaxAckPending == want.MaxAckPending && len(got.BackOff) == 0 {
 		return consumer, nil
 	}
-	want.PauseUntil, want.Metadata = got.PauseUntil, got.Metadata
+	want.PauseUntil, want.Metadata = got.PauseUntil, maps.Clone(got.Metadata)
+	if !marks {
+		want.Metadata[marksKey] = "1"
+	}
 	return stream.UpdateConsumer(ctx, want)
 }
 

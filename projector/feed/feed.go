@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/projector"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,9 +31,11 @@ type Feed struct {
 	counters counters
 	health   health
 
-	ran  atomic.Bool
-	kick chan string  // reasons to take the consumer up again
-	idle atomic.Int64 // since when the feed has been waiting for a message, in unix nanoseconds; 0 while it works
+	ran   atomic.Bool
+	kick  chan string   // reasons to take the consumer up again
+	batch atomic.Int64  // size of the next batch
+	marks atomic.Uint64 // sequence of the graph's mark
+	idle  atomic.Int64  // since when the feed has been waiting for a message, in unix nanoseconds; 0 while it works
 
 	loop loopState
 }
@@ -54,6 +57,14 @@ type loopState struct {
 	suspects map[uint64]*suspect
 	done     []uint64 // settled and not reported yet
 
+	size  batchSize
+	whole int // how many events of the batch in hand are tried together, if it is a full one; else 0
+
+	log     string          // name of the stream's incarnation
+	placed  bool            // the consumer has been taken up in this run
+	mark    graphstore.Mark // of the graph
+	lagging time.Time       // since when the mark has been behind; zero if it is not
+
 	undelivered map[uint64]struct{}     // messages that wait because their dead letter could not be stored
 	deadErr     error                   // the latest of these; nil outside of such an episode
 	erasures    map[projector.Type]bool // types of erasure that have been warned of
@@ -72,6 +83,9 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 	}
 	f.env = env{plan: proj.Plan, info: f.consumerInfo, pullWait: idleWait}
 	f.loop.suspects = map[uint64]*suspect{}
+	f.loop.size = newBatchSize(cfg.BatchSize, cfg.CommitTarget)
+	f.batch.Store(int64(f.loop.size.now))
+	f.marked(cfg.Mark)
 	f.loop.undelivered, f.loop.erasures = map[uint64]struct{}{}, map[projector.Type]bool{}
 	return f, nil
 }
@@ -100,7 +114,9 @@ func (f *Feed) Run(ctx context.Context) error {
 	watch, endWatch := context.WithCancel(ctx)
 	defer endWatch()
 	background.Go(func() { f.monitor(watch) })
-	return errors.Join(f.cycle(ctx, work), f.flush(ctx))
+	err := f.cycle(ctx, work)
+	f.leaveMark(work)
+	return errors.Join(err, f.flush(ctx))
 }
 
 // workContext returns a context that outlives ctx by the drain timeout.
@@ -121,6 +137,7 @@ func (f *Feed) cycle(ctx, work context.Context) error {
 			f.recovered()
 		}
 		f.report()
+		f.timeMark(time.Now())
 		var unfit *StreamMismatchError
 		switch {
 		case err == nil:
@@ -153,6 +170,9 @@ func (f *Feed) once(ctx, work context.Context) error {
 		return err
 	}
 	f.forgetUndelivered()
+	if err := f.keepMark(work, time.Now()); err != nil {
+		return err
+	}
 	batch, pullErr := f.pull(ctx, consumer)
 	if pullErr != nil {
 		f.loop.consumer = nil

@@ -153,14 +153,17 @@ func onApply(fault func(graphstoretest.Call) graphstoretest.Fault) func(graphsto
 // testGraph is the live graph over a store in memory that fails on demand.
 type testGraph struct {
 	*live.Graph
-	store  *graphstoretest.Memory
+	store  *ledger
 	faulty *graphstoretest.Faulty
 	faults *faults
 }
 
-func newGraph(t testing.TB) *testGraph {
+func newGraph(t testing.TB) *testGraph { return graphOver(t, newLedger()) }
+
+// graphOver loads the graph that a store holds, as a start does.
+func graphOver(t testing.TB, store *ledger) *testGraph {
 	t.Helper()
-	g := &testGraph{store: graphstoretest.NewMemory(), faults: &faults{}}
+	g := &testGraph{store: store, faults: &faults{}}
 	g.faulty = graphstoretest.NewFaulty(g.store, g.faults.ask)
 	g.Graph = live.New(g.faulty, live.Config{Logger: quietLog})
 	if err := g.Load(testContext(t)); err != nil {

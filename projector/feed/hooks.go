@@ -18,6 +18,8 @@ type Hooks struct {
 	// Rebuilt is called when the consumer had to be made or taken up again, with the reason: it was deleted, it fed another
 	// graph, or it stalled.
 	Rebuilt func(reason string)
+	// Rewound is called when the consumer was made again because the graph had gone back.
+	Rewound func(Rewind)
 }
 
 func (h Hooks) withDefaults() Hooks {
@@ -32,6 +34,9 @@ func (h Hooks) withDefaults() Hooks {
 	}
 	if h.Rebuilt == nil {
 		h.Rebuilt = func(string) {}
+	}
+	if h.Rewound == nil {
+		h.Rewound = func(Rewind) {}
 	}
 	return h
 }

@@ -44,6 +44,17 @@ func (f *Feed) firstError(d *delivery, this string) string {
 	return this
 }
 
+// halve finds, among events that the graph refuses together, those that it refuses: half of them at a time, so that one
+// among a thousand costs some twenty commits.
+func (f *Feed) halve(ctx, work context.Context, ds []*delivery) error {
+	left, right := ds[:len(ds)/2], ds[len(ds)/2:]
+	if err := f.project(ctx, work, left); err != nil {
+		f.returnAll(work, right, err)
+		return err
+	}
+	return f.project(ctx, work, right)
+}
+
 // isolate tries events one at a time. It returns an error if the graph seems to be out of order.
 func (f *Feed) isolate(ctx, work context.Context, ds []*delivery) error {
 	streak := 0

@@ -33,24 +33,21 @@ func (f *Feed) monitor(ctx context.Context) {
 			continue
 		}
 		last = time.Now()
-		if err := f.ask(ctx, doubt); err != nil && ctx.Err() == nil {
+		if err := f.ask(ctx); err != nil && ctx.Err() == nil {
 			f.log.Debug("state of the consumer is unknown", "err", err)
 		}
 	}
 }
 
-// ask takes in what the server says of the consumer. With a doubt it also asks for the end of the stream, first: whatever
-// was in the stream before the consumer had nothing left is settled.
-func (f *Feed) ask(ctx context.Context, doubt bool) error {
+// ask takes in what the server says of the stream and the consumer. The stream comes first: whatever was in it before the
+// consumer had nothing left is settled.
+func (f *Feed) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	attached := f.health.isAttached()
-	var last uint64
-	if doubt {
-		var err error
-		if last, err = f.lastSequence(ctx); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-			return err
-		}
+	attached, gap := f.health.isAttached(), f.progress.skipped()
+	stream, err := f.streamInfo(ctx)
+	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
 	}
 	info, err := f.env.info(ctx)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
@@ -59,13 +56,14 @@ func (f *Feed) ask(ctx context.Context, doubt bool) error {
 	if err != nil {
 		return fmt.Errorf("ask for consumer %s: %w", Durable, err)
 	}
-	if !f.bound(info) || !f.progress.observe(info, last) {
+	if !f.bound(info) || !f.progress.observe(info, stream.State.LastSeq) {
 		if attached && f.health.isAttached() { // else it is being taken up just now
 			f.kickOff("")
 		}
 		return errors.New("it is not the one that was taken up")
 	}
 	f.health.observe(info)
+	f.missing(f.progress.overtaken(gap, stream))
 	if reason := f.stalled(info, time.Now()); reason != "" {
 		f.idle.Store(time.Now().UnixNano())
 		f.kickOff(reason)

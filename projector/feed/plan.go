@@ -109,9 +109,22 @@ func (f *Feed) commit(ctx context.Context, d *draft, ds []*delivery) (changes in
 	if len(all) == 0 {
 		return 0, nil
 	}
-	if err := guard(func() error { return f.graph.Apply(ctx, all) }); err != nil {
+	mark, start := f.markAfter(d.planned), time.Now()
+	err = guard(func() error { return f.graph.ApplyMarked(ctx, all, mark) })
+	f.resize(len(ds), time.Since(start), err)
+	if err != nil {
 		return len(all), fmt.Errorf("apply %d changes: %w", len(all), err)
 	}
 	f.counters.commits.Add(1)
+	f.marked(mark)
 	return len(all), nil
+}
+
+// resize adapts the size of the batches to come to a commit of so many events.
+func (f *Feed) resize(events int, took time.Duration, err error) {
+	if permanent(err) { // says nothing of the store
+		return
+	}
+	f.loop.size.committed(events == f.loop.whole, took, err)
+	f.batch.Store(int64(f.loop.size.now))
 }

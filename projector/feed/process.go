@@ -25,6 +25,10 @@ func (f *Feed) process(ctx, work context.Context, batch []*delivery) error {
 			good = append(good, d)
 		}
 	}
+	f.loop.whole = 0
+	if len(batch) >= f.loop.size.now {
+		f.loop.whole = len(good)
+	}
 	if len(good) > 0 {
 		if err := f.project(ctx, work, good); err != nil {
 			f.returnAll(work, suspects, err)
@@ -43,7 +47,9 @@ func (f *Feed) project(ctx, work context.Context, ds []*delivery) error {
 	case permanent(err) && len(ds) == 1:
 		f.settle(work, ds[0], buried(ReasonCommit, err))
 		return nil
-	case permanent(err), len(ds) > 1 && failing(ds):
+	case permanent(err):
+		return f.halve(ctx, work, ds)
+	case len(ds) > 1 && failing(ds):
 		return f.isolate(ctx, work, ds)
 	default:
 		f.returnAll(work, ds, err)

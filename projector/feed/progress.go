@@ -32,7 +32,9 @@ type progressState struct {
 	taken   time.Time // creation of the consumer: what another one of the same name has settled means nothing
 	floor   uint64    // everything up to here is settled
 	high    uint64    // greatest sequence delivered
+	seen    uint64    // up to here every event was delivered, or is in the graph, or was gone at the start
 	next    uint64    // consumer sequence of the delivery to come
+	gap     Missing   // what was passed over by deliveries
 	open    map[uint64]struct{}
 	doubt   bool   // deliveries up to doubted are not all known
 	doubted uint64 // until the server's own floor reaches this
@@ -53,19 +55,21 @@ func newProgress() *progress {
 	return p
 }
 
-// attach starts from what the server knows of the consumer.
-func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo) {
+// attach starts from what the server knows of the consumer, and the graph of itself: it has every event up to held.
+func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo, held uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.mu.stream.Equal(streamCreated) {
-		p.mu.stream, p.mu.floor, p.mu.high, p.mu.doubt = streamCreated, 0, 0, false
+		p.mu.stream, p.mu.floor, p.mu.high, p.mu.seen, p.mu.doubt = streamCreated, 0, 0, 0, false
+		p.mu.gap = Missing{}
 		clear(p.mu.open)
 	}
 	p.mu.taken = info.Created
 	p.mu.next = info.Delivered.Consumer + 1
 	p.mu.high, p.mu.beyond = max(p.mu.high, info.Delivered.Stream), false
+	p.mu.seen = max(p.mu.seen, p.mu.high, held)
 	p.doubtLocked(p.mu.high)
-	p.raiseLocked(info.AckFloor.Stream)
+	p.raiseLocked(max(info.AckFloor.Stream, held))
 	p.advanceLocked()
 }
 
@@ -82,6 +86,10 @@ func (p *progress) delivered(seq jetstream.SequencePair, first bool) {
 	missed, newer := seq.Consumer != p.mu.next, seq.Stream > p.mu.high
 	p.mu.next = seq.Consumer + 1
 	p.mu.high = max(p.mu.high, seq.Stream)
+	if seq.Stream > p.mu.seen+1 {
+		p.mu.gap = p.mu.gap.hull(Missing{p.mu.seen + 1, seq.Stream - 1})
+	}
+	p.mu.seen = max(p.mu.seen, p.mu.high)
 	if missed || (p.mu.beyond && newer) {
 		p.doubtLocked(p.mu.high)
 	}
@@ -131,19 +139,34 @@ func (p *progress) raiseLocked(floor uint64) {
 
 // advanceLocked computes the floor and lets go of who waited for it.
 func (p *progress) advanceLocked() {
-	if !p.mu.doubt {
-		floor := p.mu.high
-		for seq := range p.mu.open {
-			floor = min(floor, seq-1)
-		}
-		p.mu.floor = max(p.mu.floor, floor)
-	}
+	p.mu.floor = p.floorLocked(nil)
 	for w := range p.mu.waits {
 		if w.seq <= p.mu.floor {
 			close(w.done)
 			delete(p.mu.waits, w)
 		}
 	}
+}
+
+// floorLocked returns the floor as it is when these messages are settled too.
+func (p *progress) floorLocked(settled map[uint64]struct{}) uint64 {
+	if p.mu.doubt {
+		return p.mu.floor
+	}
+	floor := p.mu.high
+	for seq := range p.mu.open {
+		if _, done := settled[seq]; !done {
+			floor = min(floor, seq-1)
+		}
+	}
+	return max(p.mu.floor, floor)
+}
+
+// positionAfter returns the floor as it will be when these messages are settled.
+func (p *progress) positionAfter(settled map[uint64]struct{}) uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.floorLocked(settled)
 }
 
 // doubtful reports whether the server must be asked: something is unknown, or somebody waits for a sequence that has

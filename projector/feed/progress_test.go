@@ -60,7 +60,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 			}
 		}
 		p := newProgress()
-		p.attach(created, m.info())
+		p.attach(created, m.info(), 0)
 		check := func() {
 			if at := p.position(); !m.settledUpTo(at) {
 				t.Fatalf("progress at %d: not everything up to there is settled: %+v", at, m)
@@ -117,7 +117,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 				for seq := range m.unsettled {
 					m.unsettled[seq] = false
 				}
-				p.attach(created, m.info())
+				p.attach(created, m.info(), 0)
 			},
 		})
 		for m.delivered < len(m.stream) {
@@ -137,7 +137,7 @@ func TestProgressIsNeverAheadAndCatchesUp(t *testing.T) {
 
 func TestProgressNeedsNoAnswerInRegularService(t *testing.T) {
 	p := newProgress()
-	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{}, 0)
 	for i := uint64(1); i <= 3; i++ {
 		p.delivered(jetstream.SequencePair{Consumer: i, Stream: 10 * i}, true) // gaps in the stream are no doubt
 	}
@@ -159,7 +159,7 @@ func TestProgressNeedsNoAnswerInRegularService(t *testing.T) {
 // than anything known.
 func TestProgressMissesADeliveryBeforeARepeat(t *testing.T) {
 	p := newProgress()
-	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{}, 0)
 	p.delivered(jetstream.SequencePair{Consumer: 1, Stream: 1}, true)
 	// The second delivery, of sequence 2, is lost.
 	p.delivered(jetstream.SequencePair{Consumer: 3, Stream: 1}, false)
@@ -176,7 +176,7 @@ func TestProgressMissesADeliveryBeforeARepeat(t *testing.T) {
 // TestProgressMissesManyAndSeesRepeats: all three deliveries are lost, and repeats of the first and the third come.
 func TestProgressMissesManyAndSeesRepeats(t *testing.T) {
 	p := newProgress()
-	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{}, 0)
 	p.delivered(jetstream.SequencePair{Consumer: 4, Stream: 1}, false)
 	p.delivered(jetstream.SequencePair{Consumer: 5, Stream: 3}, false)
 	p.settled(1)
@@ -197,7 +197,7 @@ func TestProgressKnowsItsConsumer(t *testing.T) {
 		if p.observe(other, 9) || p.position() != 0 {
 			t.Errorf("at %d after an answer about another consumer, want 0", p.position())
 		}
-		p.attach(time.Time{}, &jetstream.ConsumerInfo{Created: time.Unix(2, 0)})
+		p.attach(time.Time{}, &jetstream.ConsumerInfo{Created: time.Unix(2, 0)}, 0)
 	}
 	if !p.observe(&jetstream.ConsumerInfo{Created: time.Unix(2, 0)}, 9) || p.position() != 9 {
 		t.Errorf("at %d after an answer about its own consumer, want 9", p.position())
@@ -206,12 +206,12 @@ func TestProgressKnowsItsConsumer(t *testing.T) {
 
 func TestProgressStartsOverWithANewStream(t *testing.T) {
 	p := newProgress()
-	p.attach(time.Unix(1, 0), &jetstream.ConsumerInfo{})
+	p.attach(time.Unix(1, 0), &jetstream.ConsumerInfo{}, 0)
 	p.observe(&jetstream.ConsumerInfo{}, 100)
 	if got := p.position(); got != 100 {
 		t.Errorf("at %d, want 100", got)
 	}
-	p.attach(time.Unix(2, 0), &jetstream.ConsumerInfo{})
+	p.attach(time.Unix(2, 0), &jetstream.ConsumerInfo{}, 0)
 	if got := p.position(); got != 0 {
 		t.Errorf("at %d in a new stream, want 0", got)
 	}
@@ -219,7 +219,7 @@ func TestProgressStartsOverWithANewStream(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	p := newProgress()
-	p.attach(time.Time{}, &jetstream.ConsumerInfo{})
+	p.attach(time.Time{}, &jetstream.ConsumerInfo{}, 0)
 	if err := p.await(t.Context(), 0); err != nil {
 		t.Errorf("wait for nothing: %v", err)
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// pull returns the next batch: it waits for one message and then, for at most BatchWait, for as many as make a batch. No
+// pull returns the next batch: it waits for one message and then, for at most BatchWait, for as many as make a batch
+// (batchSize, BatchBytes). No
 // pull is left open while a batch is worked on, so that no message ages in the client. Nothing within the wait is an
 // empty batch and no error. With an error the batch may still hold messages.
 //
@@ -24,12 +25,13 @@ func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delive
 		return nil, err
 	}
 	f.idle.Store(0)
+	size := f.loop.size.now
 	batch := f.deliver(nil, first)
 	room := f.cfg.BatchBytes - len(first.Data())
-	if f.cfg.BatchSize == 1 || room <= 0 || err != nil {
+	if size == 1 || room <= 0 || err != nil {
 		return batch, err
 	}
-	rest, err := consumer.Fetch(f.cfg.BatchSize-1, jetstream.FetchMaxWait(f.cfg.BatchWait), jetstream.FetchMaxBytes(room))
+	rest, err := consumer.Fetch(size-1, jetstream.FetchMaxWait(f.cfg.BatchWait), jetstream.FetchMaxBytes(room))
 	if err != nil {
 		return batch, err
 	}
@@ -39,7 +41,7 @@ func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delive
 	return batch, rest.Error()
 }
 
-// pullFirst waits for one message, until the wait or ctx is over, the connection is lost or the monitor kicks.
+// pullFirst waits for one message, until the wait or ctx is over, the graph's mark is due, the connection is lost or the monitor kicks.
 func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jetstream.Msg, error) {
 	nc := f.js.Conn()
 	lost := nc.StatusChanged(nats.DISCONNECTED, nats.RECONNECTING, nats.CLOSED)
@@ -47,7 +49,7 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 	if !nc.IsConnected() {
 		return nil, errLost
 	}
-	wait, cancel := context.WithTimeoutCause(ctx, f.env.pullWait, nil)
+	wait, cancel := context.WithTimeoutCause(ctx, f.untilMark(time.Now()), nil)
 	defer cancel()
 	fetched, err := consumer.Fetch(1, jetstream.FetchContext(wait))
 	if err != nil {

@@ -17,6 +17,11 @@ type Status struct {
 
 	// LastApplied is the stream sequence up to which every event is in the graph or among the dead letters.
 	LastApplied uint64
+	// Marked is the sequence up to which the graph itself says so, and will after a restart.
+	Marked uint64
+	// Missing are the events that the stream no longer had when the graph needed them, from the first to the last of this
+	// run; zero if there are none.
+	Missing Missing
 	// Pending is how many events have not been delivered yet, and AckPending how many are delivered and not settled, as of
 	// AsOf, the last time that the server said so.
 	Pending    uint64
@@ -33,6 +38,8 @@ type Status struct {
 	// Undelivered is how many messages wait because their dead letter, or that of a fact of theirs, cannot be stored. They
 	// are in nobody's way and count in AckPending. LastSuccess stands while there are any.
 	Undelivered int
+	// BatchSize is how many messages make a batch now; see Config.CommitTarget.
+	BatchSize int
 
 	Applied     uint64 // events committed and acknowledged
 	Unchanged   uint64 // of these, events that changed nothing: repeats, older than what the graph knows, or of deferred types
@@ -42,12 +49,14 @@ type Status struct {
 	Redelivered uint64 // deliveries of messages that had been delivered before
 	Returned    uint64 // messages given back because of trouble
 	Commits     uint64 // transactions
+	MarkCommits uint64 // transactions that recorded the mark alone; not among Commits
 	Rebuilt     uint64 // times that the consumer had to be made or taken up again
+	Rewound     uint64 // times that the consumer was made again because the graph had gone back
 }
 
 // counters are written by the feed's goroutine and read by anyone.
 type counters struct {
-	applied, unchanged, deferred, dead, deadFacts, redelivered, returned, commits, rebuilt atomic.Uint64
+	applied, unchanged, deferred, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound atomic.Uint64
 }
 
 // health is what the feed knows of itself and the server.
@@ -63,6 +72,7 @@ type health struct {
 		lastErrorAt time.Time
 		failures    int
 		undelivered int
+		missing     Missing
 	}
 }
 
@@ -125,13 +135,15 @@ func (f *Feed) Status() Status {
 		Applied: f.counters.applied.Load(), Unchanged: f.counters.unchanged.Load(), Deferred: f.counters.deferred.Load(),
 		Dead: f.counters.dead.Load(), DeadFacts: f.counters.deadFacts.Load(), Redelivered: f.counters.redelivered.Load(),
 		Returned: f.counters.returned.Load(), Commits: f.counters.commits.Load(), Rebuilt: f.counters.rebuilt.Load(),
+		MarkCommits: f.counters.markCommits.Load(), Rewound: f.counters.rewound.Load(),
+		Marked: f.marks.Load(), BatchSize: int(f.batch.Load()),
 	}
 	h := &f.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.Attached = h.mu.attached && s.Connected
 	s.Pending, s.AckPending, s.AsOf = h.mu.pending, h.mu.ackPending, h.mu.asOf
-	s.Undelivered = h.mu.undelivered
+	s.Undelivered, s.Missing = h.mu.undelivered, h.mu.missing
 	s.LastSuccess, s.LastError, s.LastErrorAt, s.Failures = h.mu.lastSuccess, h.mu.lastError, h.mu.lastErrorAt, h.mu.failures
 	return s
 }
@@ -143,17 +155,18 @@ func (f *Feed) WaitApplied(ctx context.Context, seq uint64) error { return f.pro
 
 // WaitCaughtUp waits like WaitApplied for everything that is in the event stream now.
 func (f *Feed) WaitCaughtUp(ctx context.Context) error {
-	last, err := f.lastSequence(ctx)
+	stream, err := f.streamInfo(ctx)
 	if err != nil {
 		return fmt.Errorf("wait for feed to catch up: %w", err)
 	}
-	return f.progress.await(ctx, last)
+	return f.progress.await(ctx, stream.State.LastSeq)
 }
 
-func (f *Feed) lastSequence(ctx context.Context) (uint64, error) {
+// streamInfo returns what the server says of the event stream; with an error, of an empty one.
+func (f *Feed) streamInfo(ctx context.Context) (*jetstream.StreamInfo, error) {
 	stream, err := f.js.Stream(ctx, EventStream)
 	if err != nil {
-		return 0, fmt.Errorf("ask for stream %s: %w", EventStream, err)
+		return &jetstream.StreamInfo{}, fmt.Errorf("ask for stream %s: %w", EventStream, err)
 	}
-	return stream.CachedInfo().State.LastSeq, nil
+	return stream.CachedInfo(), nil
 }

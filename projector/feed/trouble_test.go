@@ -212,11 +212,11 @@ type panicky struct {
 	n *atomic.Int32
 }
 
-func (p panicky) Apply(ctx context.Context, changes []graphstore.Change) error {
+func (p panicky) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if p.n.Add(1) <= 2 {
 		panic("nil map")
 	}
-	return p.testGraph.Apply(ctx, changes)
+	return p.testGraph.ApplyMarked(ctx, changes, mark)
 }
 
 func TestSlowBatchIsNotDeliveredAgain(t *testing.T) {
