@@ -56,6 +56,10 @@ type Config struct {
 	// looked for. Defaults to DefaultFileCheck.
 	FileCheck time.Duration
 
+	// HoldEmpty makes calls return [ErrEmptied] from when a graph was moved aside until [Store.AcceptEmpty] or a successful
+	// [Store.Replace]. Without it the empty graph takes calls at once, also those that were meant for the lost one.
+	HoldEmpty bool
+
 	// BackoffMin and BackoffMax bound the wait before a dead child is started again: it doubles with each failure and is
 	// short again after a child that lived longer than BackoffMax. Default to DefaultBackoffMin and DefaultBackoffMax.
 	BackoffMin, BackoffMax time.Duration

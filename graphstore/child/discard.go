@@ -137,5 +137,6 @@ func (v *supervisor) quarantined(q Quarantine) {
 	v.mu.health.Quarantines++
 	v.mu.Unlock()
 	v.log.Error("graph moved aside: an empty one takes its place and must be rebuilt", "dir", q.Dir, "files", q.Files, "reason", q.Reason)
+	v.hold(true)
 	v.cfg.Hooks.Quarantined(q)
 }

@@ -60,6 +60,7 @@ func (v *supervisor) swap(ctx context.Context, p *process, from string) (next *p
 	next, err = v.start(ctx)
 	switch failed, is := errors.AsType[*startError](err); {
 	case err == nil:
+		v.hold(false)
 		v.loadDeaths.Store(0)
 		r.sweep(v.log)
 	case is && failed.kind == undone:

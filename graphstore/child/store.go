@@ -35,6 +35,7 @@ type Store struct {
 		refusal  error         // what calls get at once; nil: they wait
 		changed  chan struct{} // closed at the next change of the above
 		closed   bool
+		emptied  bool // calls are refused until somebody accepts the empty graph
 		inflight int
 		idle     chan struct{} // closed when no call is in flight; nil while nobody waits for that
 		health   Health
@@ -100,6 +101,9 @@ func (s *Store) tryEnter(ctx context.Context) (*process, <-chan struct{}, error)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
+	}
+	if s.mu.emptied {
+		return nil, nil, ErrEmptied
 	}
 	if s.mu.process != nil {
 		s.mu.inflight++
