@@ -6,7 +6,7 @@ import "time"
 const MinBatchSize = 32
 
 // startBatchSize is the size before anything has been committed: a transaction of this many events takes a store on a
-// disk some tens of milliseconds, and a larger one is three commits away.
+// disk less than a second, and one of eight times as many is three commits away.
 const startBatchSize = 256
 
 // batchSize is how many messages make a batch. The cost of a transaction has a part that does not grow with it, so large

@@ -17,7 +17,7 @@ const (
 	DefaultBatchSize      = 2048
 	DefaultBatchWait      = 50 * time.Millisecond
 	DefaultBatchBytes     = 8 << 20
-	DefaultCommitTarget   = 250 * time.Millisecond
+	DefaultCommitTarget   = time.Second
 	DefaultMarkInterval   = 5 * time.Second
 	DefaultAckWait        = 30 * time.Second
 	DefaultRetryMin       = 200 * time.Millisecond
@@ -63,7 +63,9 @@ type Config struct {
 	BatchSize int
 
 	// CommitTarget is how long one commit may take: longer ones, and those that fail, halve the size of the next batch, and
-	// full ones within half of it double that. Defaults to [DefaultCommitTarget].
+	// full ones within half of it double that. Batches come full out of a backlog only, in which an event waits for those
+	// before it much longer than for its batch, so it is better long than short: a Kuzu file on a busy disk took 230 events
+	// a second in batches of 64, 340 in such of 256 and 450 in such of 1024. Defaults to [DefaultCommitTarget].
 	CommitTarget time.Duration
 
 	// BatchWait is how long a batch that has begun waits for more messages: the most it adds to the delay of an event.

@@ -11,6 +11,8 @@
 //     dead letters as it came, and everything around it is projected.
 //  4. Order of delivery does not matter. Redeliveries overtake and repeat; the projector's versions sort it out.
 //  5. What the consumer delivered for another graph is projected again: with Config.GraphID the consumer is bound to one graph.
+//  6. What the graph has lost is projected again: each transaction carries a mark of how far the graph is, and a graph that
+//     comes back in an older state gets the stream from there (Config.Mark).
 //
 // Not promised: each message exactly once (at least once it is), dead letters without repeats (a crash at the wrong moment
 // outside the duplicate window of the stream repeats one), any order between users or events.

@@ -92,14 +92,14 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 
 // Run projects events until the context ends. It waits for the server and the streams for as long as it takes;
 // [Feed.Status] tells what it waits for. A consumer that feeds another graph is such a wait too (a *[ForeignConsumerError]
-// in Status.LastError); one that nobody uses is made again from the start of the stream, after it was watched for about
-// RetryMax and five seconds.
+// in Status.LastError); one that nobody uses is made again, after it was watched for about RetryMax and five seconds. A
+// consumer that has more acknowledged than the graph has by Config.Mark is made again too; see [Status].Rewound.
 //
 // The graph must answer before Run is called (with live.Graph: call it after Loaded). Otherwise the first batch waits in
 // Snapshot for the graph with the messages in hand, and a stop waits with it until Config.DrainTimeout is over.
 //
-// When the context ends Run stops pulling, commits and acknowledges the batch in hand within Config.DrainTimeout and
-// returns nil. It returns an error if that time was not enough (the batch is then delivered again, nothing is lost), if
+// When the context ends Run stops pulling, commits and acknowledges the batch in hand within Config.DrainTimeout, records
+// the graph's mark if it lags, and returns nil. It returns an error if that time was not enough (the batch is then delivered again, nothing is lost), if
 // an existing stream is unfit (a *[StreamMismatchError]), or if the connection was closed. It may be called once.
 func (f *Feed) Run(ctx context.Context) error {
 	if f.ran.Swap(true) {
