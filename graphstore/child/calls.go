@@ -134,4 +134,3 @@ func (s *Store) Stats(ctx context.Context) (st graphstore.Stats, err error) {
 	})
 	return st, err
 }
-

@@ -27,15 +27,9 @@ var errAnswered = errors.New("build has ended")
 func (l *link) build(ctx context.Context, cfg BuildConfig, records func(func(graphstore.Change) error) error) built {
 	streamCtx, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	// A child that neither reads nor answers ends nothing by itself.
 	unwatch := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(cfg.StopWait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			end()
-		case <-streamCtx.Done():
-		}
+		l.stopBuild(streamCtx, cfg.StopWait)
+		end() // a child that does not end it by itself
 	})
 	defer unwatch()
 	stream, err := l.conn.NewStream(streamCtx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, methodBuild, l.options()...)
@@ -52,25 +46,28 @@ func (l *link) build(ctx context.Context, cfg BuildConfig, records func(func(gra
 		}
 		outcome.head, outcome.stats, outcome.err = d.written()
 	}()
-	if err := sendAll(ctx, stream, cfg, records, answered); err != nil {
-		_ = stream.SendMsg(&message{[]byte{frameCancel}}) // an error of it shows in the answer
-		timer := time.NewTimer(cfg.StopWait)
-		defer timer.Stop()
-		select {
-		case <-answered:
-			return built{err: err}
-		case <-timer.C:
-			return built{err: err, hung: true}
-		}
+	err = sendAll(ctx, stream, cfg, records, answered)
+	_ = stream.CloseSend() // an error of it shows in the answer
+	if err != nil && ctx.Err() == nil {
+		go func() { // ends with the stream
+			l.stopBuild(streamCtx, cfg.StopWait)
+			end()
+		}()
 	}
-	select {
-	case <-answered:
-	case <-ctx.Done():
-		_ = stream.SendMsg(&message{[]byte{frameCancel}}) // as above
-		<-answered                                        // at the latest when the watch above ends the stream
+	<-answered // at the latest when the stream is ended
+	if err != nil {
+		return built{err: err, hung: streamCtx.Err() != nil}
 	}
 	outcome.err = ownError(ctx, outcome.err)
 	return outcome
+}
+
+// stopBuild tells the child that the build is not wanted any more, and returns when its stream has ended or the wait is over.
+func (l *link) stopBuild(streamCtx context.Context, wait time.Duration) {
+	limited, cancel := context.WithTimeout(streamCtx, wait)
+	defer cancel()
+	_, _ = l.ask(limited, methodStopBuild, nil) // the build's own answer says what came of it
+	<-limited.Done()
 }
 
 // sendAll sends everything. Its error is the caller's: of the context or of the records. What becomes of the stream shows in

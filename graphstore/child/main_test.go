@@ -56,11 +56,14 @@ func TestMain(m *testing.M) {
 	case "parent":
 		fmt.Fprintln(os.Stderr, killedParent())
 		os.Exit(1)
+	case "replacer":
+		fmt.Fprintln(os.Stderr, killedReplacer())
+		os.Exit(1)
 	case "stranger":
 		fmt.Fprintln(os.Stderr, stranger(os.Getenv(parentPath)))
 		os.Exit(1)
 	default:
-		if err := Serve(openers[r], ServeConfig{Errors: testErrors(), Logger: childLog()}); err != nil {
+		if err := Serve(openers[r], ServeConfig{Errors: testErrors(), Logger: childLog(), Build: builders[r]}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -96,4 +96,3 @@ func (g graphFiles) strange() error {
 	}
 	return nil
 }
-

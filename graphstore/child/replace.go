@@ -51,9 +51,7 @@ func (v *supervisor) swap(ctx context.Context, p *process, from string) (next *p
 	}
 	r := newReplacement(g, v.cfg, time.Now())
 	if err := r.begin(ctx, from); err != nil {
-		err = errors.Join(err, r.withdraw(ctx, from))
-		r.sweep(v.log)
-		return nil, err
+		return nil, errors.Join(err, r.withdraw(ctx, from))
 	}
 	v.swapping = true
 	defer func() { v.swapping = false }()
@@ -62,11 +60,8 @@ func (v *supervisor) swap(ctx context.Context, p *process, from string) (next *p
 	case err == nil:
 		v.hold(false)
 		v.loadDeaths.Store(0)
-		r.sweep(v.log)
 	case is && failed.kind == undone:
-		err = errors.Join(err, r.handBack(from))
-		r.sweep(v.log)
-		return nil, err
+		return nil, errors.Join(err, r.handBack(from))
 	}
 	return next, err
 }

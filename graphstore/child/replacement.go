@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -209,20 +207,28 @@ func (r *replacement) handBack(from string) error {
 	return os.Remove(r.folder + refusedGraph)
 }
 
-// sweep removes folders that are no longer needed.
-func (g graphFiles) sweep(log *slog.Logger) {
+// sweep removes what replacements that are over have left: graphs that are not to be kept, and empty folders.
+func (v *supervisor) sweep() {
+	g, err := findGraph(v.cfg)
+	if err != nil {
+		return // nothing can have been left there
+	}
 	entries, err := os.ReadDir(g.replaced)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("replaced graph is not removed", "err", err)
+		v.log.Warn("replaced graph is not removed", "err", err)
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), removing) {
-			if err := os.RemoveAll(filepath.Join(g.replaced, e.Name())); err != nil {
-				log.Warn("replaced graph is not removed", "err", err)
+		folder := filepath.Join(g.replaced, e.Name())
+		switch filepath.Ext(folder) {
+		case removing:
+			if err := os.RemoveAll(folder); err != nil {
+				v.log.Warn("replaced graph is not removed", "err", err)
 			}
+		case refusedGraph:
+			_ = os.Remove(folder) // only if it is empty
 		}
 	}
-	_ = os.Remove(g.replaced) // only if it is empty
+	_ = os.Remove(g.replaced) // likewise
 }
 
 func syncFile(name string) error {

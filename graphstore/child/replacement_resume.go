@@ -20,7 +20,6 @@ func (g graphFiles) resumeReplacement(ctx context.Context, cfg Config) (*replace
 	if err != nil {
 		return nil, err
 	}
-	defer g.sweep(cfg.Logger)
 	for _, e := range entries {
 		for _, state := range []string{unfinished, clearing, returning} {
 			name, is := strings.CutSuffix(e.Name(), state)

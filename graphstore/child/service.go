@@ -33,6 +33,7 @@ type service struct {
 		store   store // nil before Open and after Close
 		opening bool
 		ending  bool // no more applies
+		build   buildState
 	}
 	applies sync.WaitGroup // in hand
 }
@@ -84,7 +85,8 @@ func description() *grpc.ServiceDesc {
 		HandlerType: (*any)(nil),
 		Methods: []grpc.MethodDesc{unary("Open", (*service).openStore), unary("Head", (*service).head),
 			unary("Spaces", (*service).spaces), unary("Stats", (*service).stats), unary("Backup", (*service).backup),
-			unary("Checkpoint", (*service).checkpoint), unary("Leaked", (*service).leaked), unary("Close", (*service).closeStore)},
+			unary("Checkpoint", (*service).checkpoint), unary("Leaked", (*service).leaked),
+			unary("StopBuild", (*service).stopBuild), unary("Close", (*service).closeStore)},
 		Streams: []grpc.StreamDesc{
 			{StreamName: "Build", ClientStreams: true, ServerStreams: true,
 				Handler: func(srv any, stream grpc.ServerStream) error { return srv.(*service).build(stream) }},

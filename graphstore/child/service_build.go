@@ -11,12 +11,20 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
+// buildState is that of the one build of a child that builds.
+type buildState struct {
+	stop    context.CancelFunc // nil before it has begun
+	stopped bool               // it is not wanted any more
+}
+
 // build receives a graph's records and has them written to a new file while they arrive.
 func (s *service) build(stream grpc.ServerStream) error {
 	if s.cfg.Build == nil {
 		return s.answerStream(stream, fmt.Errorf("ServeConfig.Build is not set: %w", errors.ErrUnsupported))
 	}
-	if err := s.beginBuild(); err != nil {
+	ctx, end := context.WithCancel(stream.Context())
+	defer end()
+	if err := s.beginBuild(end); err != nil {
 		return s.answerStream(stream, err)
 	}
 	defer s.applies.Done()
@@ -24,15 +32,12 @@ func (s *service) build(stream grpc.ServerStream) error {
 	if err != nil {
 		return s.answerStream(stream, err)
 	}
-	ctx, end := context.WithCancel(stream.Context())
-	defer end()
 	if order.left > 0 {
 		var expire context.CancelFunc
 		ctx, expire = context.WithTimeout(ctx, order.left)
 		defer expire()
 	}
-	in := &incoming{chunks: make(chan []byte), commit: make(chan []byte, 1)}
-	go in.pump(ctx, end, stream) // ends with the stream
+	in := &incoming{from: stream}
 	head, stats, err := s.cfg.Build(ctx, order.path, order.id, order.mark, func(yield func(graphstore.Change) error) error {
 		return in.records(ctx, yield)
 	})
@@ -49,13 +54,27 @@ func (s *service) build(stream grpc.ServerStream) error {
 }
 
 // beginBuild counts the build among what is in hand.
-func (s *service) beginBuild() error {
+func (s *service) beginBuild(stop context.CancelFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.mu.ending {
+	if s.mu.ending || s.mu.build.stop != nil {
 		return graphstore.ErrClosed
 	}
+	if s.mu.build.stop = stop; s.mu.build.stopped {
+		stop()
+	}
 	s.applies.Add(1)
+	return nil
+}
+
+// stopBuild ends the context of the build. It is a call of its own: what is sent on the build's stream waits behind records
+// that the builder may not be reading.
+func (s *service) stopBuild(context.Context, *decoder, *encoder) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.build.stopped = true; s.mu.build.stop != nil {
+		s.mu.build.stop()
+	}
 	return nil
 }
 
@@ -87,45 +106,11 @@ func receiveOrder(from receiver) (order, error) {
 	return o, d.err
 }
 
-// incoming is the stream of a build on its way to the builder. The pump is apart from the reading so that the end of the
-// caller's context is heard while the builder does other things.
+// incoming is the stream of a build. A builder that does not read holds the sender up.
 type incoming struct {
-	chunks chan []byte // closed at the end
-	commit chan []byte // the frame that says that everything was sent; none if the stream broke
-	begun  bool
-	whole  bool // everything was read
-}
-
-// pump passes on the frames, one at a time: a builder that does not read holds the sender up.
-func (in *incoming) pump(ctx context.Context, end context.CancelFunc, from receiver) {
-	defer end()
-	open := true
-	defer func() {
-		if open {
-			close(in.chunks)
-		}
-	}()
-	for {
-		m := &message{}
-		if from.RecvMsg(m) != nil {
-			return
-		}
-		kind, body, err := cutFrame(m)
-		switch {
-		case err == nil && kind == frameChunk && open:
-			select {
-			case in.chunks <- body:
-			case <-ctx.Done():
-				return
-			}
-		case err == nil && kind == frameCommit && open:
-			in.commit <- body
-			close(in.chunks)
-			open = false
-		default: // a cancel, or nonsense
-			return
-		}
-	}
+	from  receiver
+	begun bool
+	whole bool // everything was read
 }
 
 // records yields what arrives, once.
@@ -135,24 +120,30 @@ func (in *incoming) records(ctx context.Context, yield func(graphstore.Change) e
 	}
 	in.begun = true
 	var records reader
-	n := 0
-	for chunk := range in.chunks {
-		stopped, broken := records.each(chunk, func(c graphstore.Change) error {
-			n++
-			return yield(c)
-		})
-		if stopped != nil || broken != nil {
-			return errors.Join(stopped, broken) // one of them
+	for n := 0; ; {
+		m := &message{}
+		if err := in.from.RecvMsg(m); err != nil {
+			return errors.Join(ctx.Err(), fmt.Errorf("build: the records end before their end: %w", err))
 		}
-	}
-	select {
-	case body := <-in.commit:
-		if err := complete(body, n); err != nil {
+		kind, body, err := cutFrame(m)
+		if err != nil {
 			return err
 		}
-	default:
-		return errors.Join(errors.New("build: the records end before their end"), ctx.Err())
+		switch kind {
+		case frameChunk:
+			stopped, broken := records.each(body, func(c graphstore.Change) error {
+				n++
+				return yield(c)
+			})
+			err = errors.Join(stopped, broken) // one of them
+		case frameCommit:
+			in.whole = true
+			return complete(body, n)
+		default:
+			err = fmt.Errorf("frame %q in a build", kind)
+		}
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
 	}
-	in.whole = true
-	return nil
 }

@@ -50,6 +50,7 @@ func (v *supervisor) first(ctx context.Context) (*process, error) {
 // run watches the child and its successors until the context ends; a child that lives then is left to Close.
 func (v *supervisor) run(ctx context.Context, p *process) {
 	defer close(v.supervised)
+	v.sweep()
 	for p != nil {
 		p = v.watch(ctx, p)
 	}

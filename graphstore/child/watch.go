@@ -103,6 +103,7 @@ func (v *supervisor) takeOver(next *process, attempts int, down time.Time) {
 	v.mu.Unlock()
 	took := time.Since(down)
 	v.log.Info("store child runs again", "pid", next.pid, "attempts", attempts, "down", took, "graph", next.graph)
+	v.sweep()
 	v.cfg.Hooks.Restarted(Restart{PID: next.pid, Attempts: attempts, Down: took})
 }
 

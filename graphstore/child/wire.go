@@ -36,6 +36,7 @@ const (
 	methodCheckpoint = "/" + serviceName + "/Checkpoint"
 	methodLeaked     = "/" + serviceName + "/Leaked"
 	methodBuild      = "/" + serviceName + "/Build"
+	methodStopBuild  = "/" + serviceName + "/StopBuild"
 	methodClose      = "/" + serviceName + "/Close"
 )
 
@@ -44,7 +45,7 @@ const (
 	frameBegin  = 'b' // of Apply and Build: what is asked for
 	frameChunk  = 'c' // records
 	frameCommit = 'x' // of Apply and Build: everything was sent; how many records
-	frameCancel = 'q' // of Apply and Build: the caller's context ended
+	frameCancel = 'q' // of Apply: the caller's context ended
 	frameAnswer = 'a' // the outcome
 )
 
