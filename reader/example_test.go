@@ -14,7 +14,9 @@ import (
 // graph is any source of snapshots; in a service it is a live.Graph.
 type graph map[graphstore.Space]*graphstore.Snapshot
 
-func (g graph) View(s graphstore.Space) (*graphstore.Snapshot, error) { return g[s], nil }
+func (g graph) Acquire(_ context.Context, s graphstore.Space) (*graphstore.Snapshot, error) {
+	return g[s], nil
+}
 
 // The fact about the outage is less like the query than the one about lunch, but the fact that is most like it caused it.
 func ExampleReader_Search() {

@@ -111,7 +111,7 @@ func (r *Reader) budgeted(ctx context.Context, q Query, found recalled) (rerank.
 	finished := make(chan outcome, 1)
 	r.running.Go(func() {
 		var out outcome
-		if p := panics.Try(func() { out.result, out.failure = r.rank(q, found) }); p != nil {
+		if p := panics.Try(func() { out.result, out.failure = r.rank(ctx, q, found) }); p != nil {
 			out.failure = &stageError{StageSupport, fmt.Errorf("panic: %v", p.Value)}
 			r.log.Error("graph stage panicked", "err", p.AsError())
 		}
@@ -125,8 +125,8 @@ func (r *Reader) budgeted(ctx context.Context, q Query, found recalled) (rerank.
 	}
 }
 
-func (r *Reader) rank(q Query, found recalled) (rerank.Result, *stageError) {
-	view, err := r.stages.view(q.Space)
+func (r *Reader) rank(ctx context.Context, q Query, found recalled) (rerank.Result, *stageError) {
+	view, err := r.acquire(ctx, q.Space)
 	if err != nil {
 		return rerank.Result{}, &stageError{StageView, err}
 	}
@@ -143,6 +143,14 @@ func (r *Reader) rank(q Query, found recalled) (rerank.Result, *stageError) {
 		return rerank.Result{}, &stageError{StageSupport, err}
 	}
 	return result, nil
+}
+
+// acquire waits for the snapshot, but leaves a part of the budget for the ranking: a graph that comes at the last moment is
+// of no use, and the answer is to say that it was the graph that did not come.
+func (r *Reader) acquire(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.cfg.Budget*9/10, errBudget)
+	defer cancel()
+	return r.stages.view(ctx, space)
 }
 
 // candidates translates the matches. A superseded fact is valid up to what retired it, which the graph knows even where

@@ -23,11 +23,11 @@ const (
 	DefaultBreakerPause    = 30 * time.Second
 )
 
-// Graph is where the reader gets its snapshots: [github.com/kithgraph/kith/graphstore/live.Graph], or anything that
-// returns at once.
+// Graph is where the reader gets its snapshots: [github.com/kithgraph/kith/graphstore/live.Graph], or anything like it.
 type Graph interface {
-	// View returns the newest snapshot of the space without blocking, or why there is none.
-	View(space graphstore.Space) (*graphstore.Snapshot, error)
+	// Acquire returns the newest snapshot of the space, at once or as soon as there is one, or why there is none. It
+	// returns when ctx ends.
+	Acquire(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error)
 }
 
 // Hooks tell the embedding program what happens; nil fields do nothing. They run on the path of the search: be quick.
@@ -52,7 +52,8 @@ type Config struct {
 	Rerank rerank.Settings
 	// GraphOff leaves the graph out of queries that do not ask for it. Defaults to false.
 	GraphOff bool
-	// Budget is the longest time a search waits for the graph stage. Defaults to DefaultBudget; MEMORY_GRAPH_BUDGET_MS.
+	// Budget is the longest time a search waits for the graph stage, of which it waits at most nine tenths for a graph that
+	// is not in memory. Defaults to DefaultBudget; MEMORY_GRAPH_BUDGET_MS.
 	Budget time.Duration
 	// BreakerFailures is the number of failures in a row after which the graph stage is skipped for BreakerPause, then
 	// probed by one search. Default to DefaultBreakerFailures and DefaultBreakerPause.
@@ -106,7 +107,7 @@ type Reader struct {
 
 // stages is the seam at which tests make the graph stage fail.
 type stages struct {
-	view func(graphstore.Space) (*graphstore.Snapshot, error)
+	view func(context.Context, graphstore.Space) (*graphstore.Snapshot, error)
 	rank func(rerank.Request) (rerank.Result, error)
 }
 
@@ -124,7 +125,7 @@ func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
 	r := &Reader{vectors: vectors, graph: graph, ranker: ranker, cfg: cfg, log: cfg.Logger.With("component", "reader")}
 	r.stages = stages{rank: ranker.Rerank}
 	if graph != nil {
-		r.stages.view = graph.View
+		r.stages.view = graph.Acquire
 	}
 	r.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
 		Name:        "graph stage",

@@ -27,7 +27,7 @@ var now = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 // fixedGraph is a Graph of one snapshot.
 type fixedGraph struct{ snap *graphstore.Snapshot }
 
-func (g fixedGraph) View(s graphstore.Space) (*graphstore.Snapshot, error) {
+func (g fixedGraph) Acquire(_ context.Context, s graphstore.Space) (*graphstore.Snapshot, error) {
 	if s != g.snap.Space() {
 		return graphstore.NewSnapshot(s), nil
 	}
@@ -186,10 +186,10 @@ func TestContainment(t *testing.T) {
 		reason string
 	}{
 		"no view": {func(r *Reader) {
-			r.stages.view = func(graphstore.Space) (*graphstore.Snapshot, error) { return nil, boom }
+			r.stages.view = func(context.Context, graphstore.Space) (*graphstore.Snapshot, error) { return nil, boom }
 		}, StageView, "boom"},
 		"view panics": {func(r *Reader) {
-			r.stages.view = func(graphstore.Space) (*graphstore.Snapshot, error) { panic("no map") }
+			r.stages.view = func(context.Context, graphstore.Space) (*graphstore.Snapshot, error) { panic("no map") }
 		}, StageSupport, "panic: no map"},
 		"ranking fails": {func(r *Reader) {
 			r.stages.rank = func(rerank.Request) (rerank.Result, error) { return rerank.Result{}, boom }

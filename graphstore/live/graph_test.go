@@ -24,9 +24,18 @@ func quiet() live.Config {
 	return live.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 }
 
-func loaded(t testing.TB, store graphstore.Store) *live.Graph {
+func loaded(t testing.TB, store live.Store) *live.Graph {
 	t.Helper()
-	g := live.New(store, quiet())
+	return loadedWithin(t, store, 0)
+}
+
+// loadedWithin returns a loaded graph with a bound of bytes.
+func loadedWithin(t testing.TB, store live.Store, maxBytes int64) *live.Graph {
+	t.Helper()
+	cfg := quiet()
+	cfg.MaxBytes = maxBytes
+	g := live.New(store, cfg)
+	t.Cleanup(g.Close)
 	if err := g.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}

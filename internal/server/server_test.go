@@ -53,7 +53,9 @@ func (o operator) Compact(context.Context) (Compaction, error) {
 
 type snapshot struct{ *graphstore.Snapshot }
 
-func (s snapshot) View(graphstore.Space) (*graphstore.Snapshot, error) { return s.Snapshot, nil }
+func (s snapshot) Acquire(context.Context, graphstore.Space) (*graphstore.Snapshot, error) {
+	return s.Snapshot, nil
+}
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 

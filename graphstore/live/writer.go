@@ -1,0 +1,264 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// writer is what Apply, Snapshot, Hold and Load work with, one at a time.
+type writer struct {
+	turn chan struct{} // holds a token while nobody has the turn
+
+	suspect map[graphstore.Space]struct{} // the store may hold more than the snapshot
+	// unsure is set from the moment there is a suspect until the head has been read again.
+	unsure bool
+	mark   graphstore.Mark
+
+	// working holds what a batch is planned against, resident or not, so that nothing is read twice for it.
+	working      map[graphstore.Space]*graphstore.Snapshot
+	workingBytes int64
+}
+
+func newWriter() writer {
+	w := writer{
+		turn: make(chan struct{}, 1), suspect: map[graphstore.Space]struct{}{},
+		working: map[graphstore.Space]*graphstore.Snapshot{},
+	}
+	w.turn <- struct{}{}
+	return w
+}
+
+// lock waits for the turn until ctx ends.
+func (w *writer) lock(ctx context.Context) error {
+	select {
+	case <-w.turn:
+		return nil
+	default:
+	}
+	select {
+	case <-w.turn:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the graph's writer: %w", context.Cause(ctx))
+	}
+}
+
+func (w *writer) unlock() { w.turn <- struct{}{} }
+
+// holdLocked adds a snapshot to the working ones. Together they stay within the limit, unless the new one alone is
+// larger. Without a limit every space is resident, and nothing is to be held.
+func (w *writer) holdLocked(s *graphstore.Snapshot, limit int64) {
+	if limit == 0 {
+		return
+	}
+	w.releaseLocked(s.Space())
+	w.workingBytes += s.Bytes()
+	for space := range w.working {
+		if w.workingBytes <= limit {
+			break
+		}
+		w.releaseLocked(space)
+	}
+	w.working[s.Space()] = s
+}
+
+func (w *writer) releaseLocked(space graphstore.Space) {
+	if s, held := w.working[space]; held {
+		w.workingBytes -= s.Bytes()
+		delete(w.working, space)
+	}
+}
+
+func (w *writer) releaseAllLocked() {
+	clear(w.working)
+	w.workingBytes = 0
+}
+
+// Snapshot returns the snapshot to plan changes against: View's, but never one that the store may be ahead of. It waits
+// for Load and may read from the store; users that are not resident or too large have one too, which the graph holds
+// until the next Apply, outside its bound.
+func (g *Graph) Snapshot(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
+	if space.IsZero() {
+		return nil, graphstore.ErrNoSpace
+	}
+	if err := g.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer g.writer.unlock()
+	return g.currentLocked(ctx, space)
+}
+
+// begin waits for Load and for the turn.
+func (g *Graph) begin(ctx context.Context) error {
+	if err := g.waitLoaded(ctx); err != nil {
+		return err
+	}
+	return g.writer.lock(ctx)
+}
+
+// currentLocked returns the newest snapshot of a space, from memory or from the store.
+func (g *Graph) currentLocked(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
+	if err := g.trustLocked(ctx, space); err != nil {
+		return nil, err
+	}
+	if s, ok := g.writer.working[space]; ok {
+		return s, nil
+	}
+	d := &g.dir
+	d.RLock()
+	e, known := d.entries[space]
+	var s *graphstore.Snapshot
+	if known {
+		s = e.snap
+	}
+	d.RUnlock()
+	switch {
+	case !known:
+		return graphstore.NewSnapshot(space), nil
+	case s != nil:
+		d.touch(e)
+	default:
+		var err error
+		if s, _, err = g.read(ctx, space, 0); err != nil {
+			return nil, err
+		}
+		d.Lock()
+		d.reloads++
+		d.keepLocked(e, s) // only the writer removes entries, and that is who is here
+		d.Unlock()
+	}
+	g.writer.holdLocked(s, d.max)
+	return s, nil
+}
+
+// trustLocked reads a suspect space from the store again, and the head after the last of them.
+func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
+	if _, suspect := g.writer.suspect[space]; suspect {
+		s, _, err := g.read(ctx, space, 0)
+		if err != nil {
+			return err
+		}
+		g.publish(graphstore.Digest{}, s)
+		g.writer.holdLocked(s, g.dir.max)
+		delete(g.writer.suspect, space)
+		g.log.Debug("graph of a user loaded again after a commit of unknown outcome", "user", space.UserID())
+	}
+	if !g.writer.unsure || len(g.writer.suspect) > 0 {
+		return nil
+	}
+	head, err := g.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read head of graph: %w", err)
+	}
+	g.writer.unsure, g.writer.mark = false, head.Mark
+	g.dir.Lock()
+	g.dir.digest = head.Digest
+	g.dir.Unlock()
+	return nil
+}
+
+// publish makes snapshots the newest of their spaces, all at once; change is by what they change the whole digest.
+func (g *Graph) publish(change graphstore.Digest, snapshots ...*graphstore.Snapshot) {
+	g.dir.Lock()
+	defer g.dir.Unlock()
+	g.dir.digest.Merge(change)
+	for _, s := range snapshots {
+		g.dir.publishLocked(s)
+	}
+}
+
+// Apply commits the changes to the store and then publishes the new snapshots. Its contract and errors are those of
+// [graphstore.Store.Apply]. It waits for Load.
+func (g *Graph) Apply(ctx context.Context, changes []graphstore.Change) error {
+	return g.ApplyMarked(ctx, changes, graphstore.Mark{})
+}
+
+// ApplyMarked is Apply with a mark: see [graphstore.MarkedStore.ApplyMarked].
+func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
+	if err := graphstore.ValidateChanges(changes); err != nil {
+		return err
+	}
+	if err := g.begin(ctx); err != nil {
+		return err
+	}
+	defer g.writer.unlock()
+	next, change, err := g.nextLocked(ctx, changes)
+	if err != nil {
+		return err
+	}
+	if err := g.store.ApplyMarked(ctx, changes, mark); err != nil {
+		if !errors.Is(err, graphstore.ErrBadChange) && !errors.Is(err, graphstore.ErrDangling) {
+			g.writer.doubtLocked(next)
+		}
+		return fmt.Errorf("commit graph changes: %w", err)
+	}
+	if mark != (graphstore.Mark{}) {
+		g.writer.mark = mark
+	}
+	g.publish(change, next...)
+	g.keepOneLocked(next)
+	return nil
+}
+
+// doubtLocked notes that the store may or may not hold what these snapshots do.
+func (w *writer) doubtLocked(next []*graphstore.Snapshot) {
+	for _, s := range next {
+		w.suspect[s.Space()] = struct{}{}
+		w.unsure = true
+		w.releaseLocked(s.Space())
+	}
+}
+
+// keepOneLocked drops what the batch worked on, but for the latest snapshot that is not resident: the next batch is often
+// of the same user.
+func (g *Graph) keepOneLocked(next []*graphstore.Snapshot) {
+	if len(next) == 0 {
+		return
+	}
+	g.writer.releaseAllLocked()
+	g.dir.RLock()
+	defer g.dir.RUnlock()
+	for i := len(next) - 1; i >= 0; i-- {
+		s := next[i]
+		if e, known := g.dir.entries[s.Space()]; known && e.snap == nil {
+			g.writer.holdLocked(s, g.dir.max)
+			return
+		}
+	}
+}
+
+// nextLocked returns the snapshots after the changes, in the order of the changes, and by what they change the digest. It
+// is done before the commit, so that what cannot be published is not committed.
+func (g *Graph) nextLocked(ctx context.Context, changes []graphstore.Change) ([]*graphstore.Snapshot, graphstore.Digest, error) {
+	var order []graphstore.Space
+	bySpace := map[graphstore.Space][]graphstore.Change{}
+	for _, c := range changes {
+		if _, seen := bySpace[c.Space]; !seen {
+			order = append(order, c.Space)
+		}
+		bySpace[c.Space] = append(bySpace[c.Space], c)
+	}
+	var change graphstore.Digest
+	next := make([]*graphstore.Snapshot, len(order))
+	for i, space := range order {
+		s, err := g.currentLocked(ctx, space)
+		if err != nil {
+			return nil, change, err
+		}
+		if next[i], err = s.With(bySpace[space]); err != nil {
+			return nil, change, err
+		}
+		for _, c := range bySpace[space] {
+			if old, had := s.Record(c.Key()); had {
+				change.Remove(old)
+			}
+			if c.Op == graphstore.Put {
+				change.Add(c)
+			}
+		}
+	}
+	return next, change, nil
+}
