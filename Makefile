@@ -28,6 +28,11 @@ demo: build ## The same without serving, in a directory of its own
 test: ## Run all tests
 	$(GO) test ./...
 
+.PHONY: chaos
+chaos: ## Break running services in every way their store can be broken; under 10 minutes
+	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 20m -run '^TestChaos' -chaos 2>&1 | tee bin/chaos.log | \
+		grep -E --line-buffered '^(chaos:|--- |FAIL|ok|panic:)' || { echo 'see bin/chaos.log'; exit 1; }
+
 .PHONY: race
 race: ## Run the short tests under the race detector, without the packages that are cgo through and through
 	$(GO) test -race -short $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')

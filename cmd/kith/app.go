@@ -31,8 +31,13 @@ type app struct {
 	Search  searchCmd  `cmd:"" help:"Search a user's memory."`
 	Stats   statsCmd   `cmd:"" help:"Count what the graph and the vector store hold."`
 	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`
+	Backup  backupCmd  `cmd:"" help:"Write a backup of the graph into a directory."`
+	Restore restoreCmd `cmd:"" help:"Put the graph of a backup into the data directory."`
+	Compact compactCmd `cmd:"" help:"Write the graph's file anew, as small as it can be."`
 	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version versionCmd `cmd:"" help:"Print the version."`
+
+	GraphChild graphChildCmd `cmd:"" name:"graph-child" hidden:"" help:"The process of the graph's store; started by the others."`
 }
 
 // env is what a command runs in.
@@ -40,6 +45,7 @@ type env struct {
 	ctx    context.Context
 	cfg    config.Config
 	stdout io.Writer
+	stderr io.Writer
 	log    *slog.Logger
 	kong   *kong.Context
 }
@@ -82,7 +88,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "kith: %v (see kith --help)\n", err)
 		return exitUsage
 	}
-	e := &env{ctx: ctx, cfg: a.Config, stdout: stdout, log: logger(a.Config, stderr), kong: parsed}
+	e := &env{ctx: ctx, cfg: a.Config, stdout: stdout, stderr: stderr, log: logger(a.Config, stderr), kong: parsed}
 	err = parsed.Run(e)
 	var usage *usageError
 	switch {

@@ -48,7 +48,7 @@ func (e *env) newClient() (*client, error) {
 	}
 	ctx, cancel := context.WithCancel(e.ctx)
 	loaded := make(chan struct{})
-	go func() { defer close(loaded); s.load(ctx) }()
+	go func() { defer close(loaded); s.keepGraph(ctx) }()
 	waitFirstLoad(e.ctx, s, loaded)
 	return &client{
 		base: "http://localhost", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
@@ -62,14 +62,15 @@ func (e *env) newClient() (*client, error) {
 }
 
 // waitFirstLoad waits until the graph is loaded or has failed to for the first time.
-func waitFirstLoad(ctx context.Context, s *service, loaded <-chan struct{}) {
-	if s.graph == nil {
+func waitFirstLoad(ctx context.Context, s *service, ended <-chan struct{}) {
+	if s.host == nil {
 		return
 	}
+	g := s.host.live.Load()
 	select {
-	case <-s.graph.Loaded():
-	case <-s.graph.Failed():
-	case <-loaded:
+	case <-g.Loaded():
+	case <-g.Failed():
+	case <-ended:
 	case <-ctx.Done():
 	}
 }

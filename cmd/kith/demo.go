@@ -108,14 +108,14 @@ func (s *service) loadSample(e *env) error {
 	ctx, cancel := context.WithTimeout(e.ctx, demoProjectTimeout)
 	defer cancel()
 	select {
-	case <-s.fed:
+	case <-s.host.fed:
 	case <-ctx.Done():
 		return fmt.Errorf("wait for projection: %w", ctx.Err())
 	}
-	if err := s.feed.Load().WaitCaughtUp(ctx); err != nil {
+	if err := s.host.feed.Load().WaitCaughtUp(ctx); err != nil {
 		return fmt.Errorf("wait for projection: %w", err)
 	}
-	g := s.graph.Counts()
+	g := s.host.live.Load().Counts()
 	e.printf("projected into the graph: %d facts of %d users, %d edges, %d entities, %d topics (%s)\n\n",
 		g.Facts, g.Spaces, g.Edges, g.Entities, g.Topics, since(start))
 	return nil

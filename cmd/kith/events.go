@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/sourcegraph/conc/panics"
 
 	"github.com/kithgraph/kith/internal/natsserver"
 	"github.com/kithgraph/kith/projector"
@@ -71,46 +70,6 @@ func (e *env) projector() (*projector.Projector, error) {
 	override(&cfg.MaxCoOccurs, e.cfg.Project.CoOccursMaxBatch)
 	override(&cfg.EdgeMinScore, e.cfg.Project.EdgeMinScore)
 	return projector.New(cfg)
-}
-
-// project takes events until ctx ends, from when the graph is loaded. If projection ends by itself, also by a panic,
-// searches go on and the service says why.
-func (s *service) project(ctx context.Context) {
-	if !s.sw.Write {
-		return
-	}
-	select {
-	case <-s.graph.Loaded():
-	case <-ctx.Done():
-		return
-	}
-	var err error
-	if p := panics.Try(func() { err = s.runFeed(ctx) }); p != nil {
-		err = p.AsError()
-	}
-	if err != nil {
-		s.ended.Store(&err)
-		s.e.log.Error("projection ended; searches go on", "err", err)
-	}
-}
-
-// runFeed makes the feed of the graph that is loaded, and runs it.
-func (s *service) runFeed(ctx context.Context) error {
-	plan, err := s.e.projector()
-	if err != nil {
-		return err
-	}
-	cfg := s.e.feedConfig()
-	if cfg.GraphID, err = s.store.id(); err != nil {
-		return err
-	}
-	f, err := feed.New(s.js, plan, s.graph, cfg)
-	if err != nil {
-		return err
-	}
-	s.feed.Store(f)
-	close(s.fed)
-	return f.Run(ctx)
 }
 
 func (s *service) disconnect() error {

@@ -3,64 +3,84 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
 	"sync"
 
 	"github.com/kithgraph/kith/graphstore"
-	"github.com/kithgraph/kith/graphstore/kuzu"
+	"github.com/kithgraph/kith/graphstore/child"
 )
 
-// graphFile is the graph's store, opened as soon as it can be: a file that cannot be opened must not keep searches from
-// being answered, and must be taken up when whatever ailed it is mended. LoadAll, which is what a graph that is not there
-// yet is asked for, tries to open it.
+// errNotStarted is why there is no store before the first attempt to start one.
+var errNotStarted = errors.New("the graph's store has not been started yet")
+
+// graphFile is the graph's store in its child process, started as soon as it can be: a file that cannot be opened must not
+// keep searches from being answered, and must be taken up when whatever ailed it is mended. Until then its calls say why.
 type graphFile struct {
-	path string
-	cfg  kuzu.Config
+	cfg child.Config
+
+	starting sync.Mutex // held while the child starts
 
 	mu struct {
 		sync.Mutex
-		store  *kuzu.Store
+		store  *child.Store
 		err    error // why there is none
 		closed bool
 	}
 }
 
-var _ graphstore.Store = (*graphFile)(nil)
+var (
+	_ graphstore.Store       = (*graphFile)(nil)
+	_ graphstore.MarkedStore = (*graphFile)(nil)
+)
 
-// openGraph opens the graph's file. A file that another process owns is an error; any other trouble is reported by the
-// store's calls until it is over.
-func (e *env) openGraph() (*graphFile, error) {
-	g := &graphFile{path: graphPath(e.cfg), cfg: kuzu.Config{Logger: e.log}}
-	_, err := g.open()
-	if errors.Is(err, kuzu.ErrInUse) {
+// openGraph returns the graph's store; nothing is started yet.
+func (e *env) openGraph(hooks child.Hooks) (*graphFile, error) {
+	cfg, err := e.childConfig(hooks)
+	if err != nil {
 		return nil, err
 	}
+	g := &graphFile{cfg: cfg}
+	g.mu.err = errNotStarted
 	return g, nil
 }
 
-// open returns the store, opening it if there is none.
-func (g *graphFile) open() (*kuzu.Store, error) {
+// open starts the store's child if there is none, and accepts an empty graph in the place of a damaged one: it is for who
+// loads the graph and plans anew. What keeps it from starting is what the store's calls return from then on.
+func (g *graphFile) open(ctx context.Context) {
+	if store, err := g.start(ctx); err == nil {
+		store.AcceptEmpty()
+	}
+}
+
+// start returns the store, starting its child if there is none.
+func (g *graphFile) start(ctx context.Context) (*child.Store, error) {
+	g.starting.Lock()
+	defer g.starting.Unlock()
+	if store, err := g.started(); err == nil || errors.Is(err, graphstore.ErrClosed) {
+		return store, err
+	}
+	store, err := child.Start(ctx, g.cfg)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.mu.closed:
-		return nil, graphstore.ErrClosed
-	case g.mu.store != nil:
-		return g.mu.store, nil
-	}
-	store, err := kuzu.Open(g.path, g.cfg)
-	if err != nil {
+	case err != nil:
 		g.mu.err = err
 		return nil, err
+	case g.mu.closed:
+		return nil, firstError(store.Close(), graphstore.ErrClosed)
 	}
 	g.mu.store, g.mu.err = store, nil
 	return store, nil
 }
 
-// opened returns the store, or why there is none.
-func (g *graphFile) opened() (*kuzu.Store, error) {
+// started returns the store, or why there is none.
+func (g *graphFile) started() (*child.Store, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.mu.store == nil && g.mu.err == nil {
+	if g.mu.closed {
 		return nil, graphstore.ErrClosed
 	}
 	return g.mu.store, g.mu.err
@@ -68,25 +88,39 @@ func (g *graphFile) opened() (*kuzu.Store, error) {
 
 // Apply implements [graphstore.Store].
 func (g *graphFile) Apply(ctx context.Context, changes []graphstore.Change) error {
-	store, err := g.opened()
+	return g.ApplyMarked(ctx, changes, graphstore.Mark{})
+}
+
+// ApplyMarked implements [graphstore.MarkedStore].
+func (g *graphFile) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
+	store, err := g.started()
 	if err != nil {
 		return err
 	}
-	return store.Apply(ctx, changes)
+	return store.ApplyMarked(ctx, changes, mark)
+}
+
+// Head implements [graphstore.MarkedStore].
+func (g *graphFile) Head(ctx context.Context) (graphstore.Head, error) {
+	store, err := g.started()
+	if err != nil {
+		return graphstore.Head{}, err
+	}
+	return store.Head(ctx)
 }
 
 // Load implements [graphstore.Store].
 func (g *graphFile) Load(ctx context.Context, space graphstore.Space, yield func(graphstore.Change) error) error {
-	store, err := g.opened()
+	store, err := g.started()
 	if err != nil {
 		return err
 	}
 	return store.Load(ctx, space, yield)
 }
 
-// LoadAll implements [graphstore.Store]; it opens the file if it is not open.
+// LoadAll implements [graphstore.Store].
 func (g *graphFile) LoadAll(ctx context.Context, yield func(graphstore.Change) error) error {
-	store, err := g.open()
+	store, err := g.started()
 	if err != nil {
 		return err
 	}
@@ -95,7 +129,7 @@ func (g *graphFile) LoadAll(ctx context.Context, yield func(graphstore.Change) e
 
 // Spaces implements [graphstore.Store].
 func (g *graphFile) Spaces(ctx context.Context) ([]graphstore.Space, error) {
-	store, err := g.opened()
+	store, err := g.started()
 	if err != nil {
 		return nil, err
 	}
@@ -104,40 +138,89 @@ func (g *graphFile) Spaces(ctx context.Context) ([]graphstore.Space, error) {
 
 // Stats implements [graphstore.Store].
 func (g *graphFile) Stats(ctx context.Context) (graphstore.Stats, error) {
-	store, err := g.opened()
+	store, err := g.started()
 	if err != nil {
 		return graphstore.Stats{}, err
 	}
 	return store.Stats(ctx)
 }
 
-// id returns the id of the graph, made together with the file.
-func (g *graphFile) id() (string, error) {
-	store, err := g.opened()
-	if err != nil {
-		return "", err
+// health returns the account of the child, or false if none was started.
+func (g *graphFile) health() (child.Health, bool) {
+	store, err := g.started()
+	if err != nil || store == nil {
+		return child.Health{}, false
 	}
-	return store.ID(), nil
-}
-
-// leaked returns the bytes of memory the engine has lost since the file was opened.
-func (g *graphFile) leaked() int64 {
-	store, err := g.opened()
-	if err != nil {
-		return 0
-	}
-	return store.Leaked()
+	return store.Health(), true
 }
 
 // Close implements [graphstore.Store].
 func (g *graphFile) Close() error {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mu.closed = true
-	if g.mu.store == nil {
+	store := g.mu.store
+	g.mu.closed, g.mu.store = true, nil
+	g.mu.Unlock()
+	if store == nil {
 		return nil
 	}
-	store := g.mu.store
-	g.mu.store, g.mu.err = nil, graphstore.ErrClosed
 	return store.Close()
+}
+
+// lost reports whether the store has an empty graph in the place of the one it had.
+func (g *graphFile) lost() bool {
+	store, err := g.started()
+	return err == nil && store.Emptied()
+}
+
+// records yields the records of a graph, nodes before their edges.
+type records func(yield func(graphstore.Change) error) error
+
+func recordsOf(seq iter.Seq[graphstore.Change]) records {
+	return func(yield func(graphstore.Change) error) error {
+		for c := range seq {
+			if err := yield(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// built is a graph that was written anew, beside the present one.
+type built struct {
+	path  string
+	head  graphstore.Head
+	stats graphstore.Stats
+}
+
+// build writes a new file with these records, in a process of its own.
+func (g *graphFile) build(ctx context.Context, id string, mark graphstore.Mark, all records) (built, error) {
+	b := built{path: g.cfg.Path + ".rebuilt"}
+	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return b, fmt.Errorf("remove an earlier attempt: %w", err)
+	}
+	var err error
+	b.head, b.stats, err = child.Build(ctx, child.BuildConfig{
+		Command: g.cfg.Command, Env: g.cfg.Env, SocketDir: g.cfg.SocketDir, Errors: g.cfg.Errors, Stderr: g.cfg.Stderr,
+		Path: b.path, ID: id, Mark: mark,
+	}, all)
+	return b, err
+}
+
+// replace puts a graph that was built in the place of the present one.
+func (g *graphFile) replace(ctx context.Context, b built) error {
+	store, err := g.started()
+	if err != nil {
+		return err
+	}
+	return store.Replace(ctx, b.path)
+}
+
+// account returns what the store's process uses.
+func (g *graphFile) account(ctx context.Context) (child.Account, error) {
+	store, err := g.started()
+	if err != nil {
+		return child.Account{}, err
+	}
+	return store.Account(ctx)
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/child"
+	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -34,19 +37,19 @@ func (s *service) Health() server.Health {
 
 // feedTrouble says what holds projection up.
 func (s *service) feedTrouble(h *server.Health) []string {
-	if !s.sw.Write || s.conn == nil {
+	if !s.sw.Write || s.conn == nil || s.host == nil {
 		return nil
 	}
 	var texts []string
 	h.Projecting = true
-	if err := s.ended.Load(); err != nil {
+	if err := s.host.ended.Load(); err != nil {
 		h.Projecting = false
 		texts = append(texts, fmt.Sprintf("projection ended: %v", *err))
 	}
 	if !s.conn.IsConnected() {
 		texts = append(texts, "NATS is not connected")
 	}
-	f := s.feed.Load()
+	f := s.host.feed.Load()
 	if f == nil {
 		return texts
 	}
@@ -68,27 +71,58 @@ func (s *service) feedTrouble(h *server.Health) []string {
 	return texts
 }
 
-// graphTrouble says why searches have no graph.
+// graphTrouble says why searches have no graph, or why it is not written.
 func (s *service) graphTrouble(h *server.Health) []string {
-	if s.graph == nil {
+	if s.host == nil {
 		return nil
 	}
-	select {
-	case <-s.graph.Loaded():
-		h.GraphLoaded = true
-		return nil
+	var texts []string
+	_, err := s.host.View(probeSpace())
+	if h.GraphLoaded = err == nil; !h.GraphLoaded {
+		texts = append(texts, fmt.Sprintf("graph: %v", err))
+	}
+	if c, started := s.host.file.health(); started {
+		h.StorePID = c.PID
+	}
+	if text := s.host.storeTrouble(); text != "" {
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+// probeSpace is a space that nobody has: what it gives is what every other one would.
+func probeSpace() graphstore.Space {
+	space, err := graphstore.NewSpace("kith.probe")
+	if err != nil {
+		panic(err) // the name is a constant
+	}
+	return space
+}
+
+// storeTrouble says what ails the store's process; searches go on meanwhile, events wait.
+func (h *graphHost) storeTrouble() string {
+	c, started := h.file.health()
+	if name, since := h.maintenance.now(); name == "rebuild" {
+		return fmt.Sprintf("graph store: lost its graph, being written again from memory since %s; searches go on, events wait", since.UTC().Format(time.RFC3339))
+	}
+	switch {
+	case !started:
+		return ""
+	case c.Phase == child.PhaseBreaker:
+		return fmt.Sprintf("graph store: died %d times, paused until %s; searches go on, events wait; last: %s", c.Crashes, c.Until.UTC().Format(time.RFC3339), c.LastReason)
+	case c.Phase == child.PhaseRestarting, c.Phase == child.PhaseRefused:
+		return fmt.Sprintf("graph store: %s since %s; searches go on, events wait; last: %s", c.Phase, c.Since.UTC().Format(time.RFC3339), c.LastReason)
 	default:
+		return ""
 	}
-	probe, err := graphstore.NewSpace("probe")
-	if err == nil {
-		_, err = s.graph.View(probe)
-	}
-	return []string{fmt.Sprintf("graph: %v", err)}
 }
 
 // AppliedSeq is the stream sequence up to which every event is projected; 0 while none are taken.
 func (s *service) AppliedSeq() uint64 {
-	if f := s.feed.Load(); f != nil {
+	if s.host == nil {
+		return 0
+	}
+	if f := s.host.feed.Load(); f != nil {
 		return f.Status().LastApplied
 	}
 	return 0
@@ -97,21 +131,18 @@ func (s *service) AppliedSeq() uint64 {
 // Stats counts the live graph, the vector store and the feed.
 func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 	var out server.Stats
-	if s.graph != nil {
-		c := s.graph.Counts()
-		out.Graph = server.GraphStats{Users: c.Spaces, Facts: c.Facts, Present: c.Present, Entities: c.Entities, Topics: c.Topics, Edges: c.Edges}
-		if st, err := s.store.Stats(ctx); err == nil {
-			out.Graph.Bytes, out.Graph.Leaked = st.Bytes, s.store.leaked()
-		} else {
-			return out, fmt.Errorf("count graph: %w", err)
-		}
+	if s.host != nil {
+		out.Graph = s.host.stats(ctx)
 	}
 	info, err := s.vectors.Info(ctx)
 	out.Vector = server.VectorStats{Driver: info.Driver, Collection: info.Collection, Dimension: info.Dimension, Points: info.Points}
 	if err != nil {
 		out.Vector.Driver, out.Vector.Error = s.e.vectorsName(), err.Error()
 	}
-	if f := s.feed.Load(); f != nil {
+	if s.host == nil {
+		return out, nil
+	}
+	if f := s.host.feed.Load(); f != nil {
 		st := f.Status()
 		out.Feed = server.FeedStats{
 			Applied: st.Applied, Unchanged: st.Unchanged, Deferred: st.Deferred, Dead: st.Dead, DeadFacts: st.DeadFacts,
@@ -121,24 +152,67 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 	return out, nil
 }
 
+// stats counts the live graph and its store.
+func (h *graphHost) stats(ctx context.Context) server.GraphStats {
+	g := h.live.Load()
+	c, u := g.Counts(), g.Usage()
+	out := server.GraphStats{
+		Users: c.Spaces, Facts: c.Facts, Present: c.Present, Entities: c.Entities, Topics: c.Topics, Edges: c.Edges,
+		Resident: u.Resident, MemoryBytes: u.Bytes, MemoryLimit: u.MaxBytes, Evictions: u.Evictions, Reloads: u.Reloads, TooLarge: u.TooLarge,
+	}
+	if store, started := h.file.health(); started {
+		out.StorePID, out.StoreRestarts, out.StoreCrashes, out.Quarantines = store.PID, store.Restarts, store.Crashes, store.Quarantines
+	}
+	ctx, cancel := context.WithTimeout(ctx, storeAnswerTime)
+	defer cancel()
+	st, err := h.file.Stats(ctx)
+	if err != nil {
+		out.StoreError = err.Error()
+		return out
+	}
+	out.Bytes = st.Bytes
+	if account, err := h.file.account(ctx); err == nil {
+		out.Leaked, out.StoreBytes = account.Leaked, account.RSS
+	}
+	return out
+}
+
+// storeAnswerTime is how long a count waits for the store's process, which may be on its way back.
+const storeAnswerTime = 2 * time.Second
+
+// Busy says what is in flight.
+func (s *service) Busy() server.Busy {
+	if s.host == nil {
+		return server.Busy{}
+	}
+	var b server.Busy
+	b.Maintenance, b.Since = s.host.maintenance.now()
+	_, err := s.host.View(probeSpace())
+	b.Loading = errors.Is(err, live.ErrLoading)
+	if f := s.host.feed.Load(); f != nil {
+		st := f.Status()
+		b.Applying, b.Pending = st.AckPending, st.Pending
+	}
+	return b
+}
+
 // Digest returns the digest of one user's graph, or of the whole graph.
-func (s *service) Digest(_ context.Context, user string) (string, error) {
-	if s.graph == nil {
+func (s *service) Digest(ctx context.Context, user string) (string, error) {
+	if s.host == nil {
 		return "", fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
 	}
-	select {
-	case <-s.graph.Loaded():
-	default:
-		return "", fmt.Errorf("%w: it is not loaded yet", server.ErrNoGraph)
+	g := s.host.live.Load()
+	if _, err := g.View(probeSpace()); err != nil {
+		return "", fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 	}
 	if user == "" {
-		return s.graph.Digest().String(), nil
+		return g.Digest().String(), nil
 	}
 	space, err := graphstore.NewSpace(user)
 	if err != nil {
 		return "", err
 	}
-	snap, err := s.graph.View(space)
+	snap, err := g.Snapshot(ctx, space)
 	if err != nil {
 		return "", err
 	}

@@ -46,7 +46,7 @@ func (s *service) banner() {
 	} else {
 		e.printf("  vectors: Qdrant at %s, collection %s\n", config.MaskURLs(e.cfg.Qdrant.URL), e.cfg.Qdrant.Collection)
 	}
-	if s.graph != nil {
+	if s.host != nil {
 		e.printf("  graph:   %s\n", graphPath(e.cfg))
 	}
 	e.printf("  events are projected: %v, searches are reranked: %v (%s)\n", s.sw.Write, s.sw.Rerank, s.sw.RerankRule)

@@ -14,11 +14,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/sourcegraph/conc"
 
-	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/internal/natsserver"
 	"github.com/kithgraph/kith/internal/server"
-	"github.com/kithgraph/kith/projector/feed"
 	"github.com/kithgraph/kith/reader"
 	"github.com/kithgraph/kith/vdb"
 )
@@ -31,19 +29,16 @@ type service struct {
 
 	instance string // names this run
 
+	lock    *dataLock
 	vectors vdb.Store
-	probe   probe       // whether the vector store answers
-	store   *graphFile  // nil when the graph is off
-	graph   *live.Graph // nil when the graph is off
+	probe   probe      // whether the vector store answers
+	host    *graphHost // nil when the graph is off
 	reader  *reader.Reader
 	http    *server.Server
 
-	nats  *natsserver.Server // nil with an external server, or without events
-	conn  *nats.Conn
-	js    jetstream.JetStream
-	feed  atomic.Pointer[feed.Feed] // made when the graph is loaded and has an id
-	fed   chan struct{}             // closed when it is made
-	ended atomic.Pointer[error]     // why projection stopped by itself
+	nats *natsserver.Server // nil with an external server, or without events
+	conn *nats.Conn
+	js   jetstream.JetStream // nil before start
 
 	listener net.Listener
 
@@ -55,9 +50,13 @@ type service struct {
 
 // open opens the stores and builds the reading side; nothing runs yet.
 func open(e *env) (*service, error) {
-	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1), fed: make(chan struct{})}
+	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
+	}
+	var err error
+	if s.lock, err = lockData(e.cfg.DataDir); err != nil {
+		return nil, err
 	}
 	if err := s.openStores(); err != nil {
 		return nil, errors.Join(err, s.closeStores())
@@ -87,11 +86,10 @@ func (s *service) openStores() error {
 	}
 	var view reader.Graph
 	if s.sw.Write || s.sw.Rerank {
-		if s.store, err = s.e.openGraph(); err != nil {
+		if s.host, err = s.e.newGraphHost(s.sw.Write); err != nil {
 			return err
 		}
-		s.graph = live.New(s.store, live.Config{Logger: s.e.log})
-		view = s.graph
+		view = s.host
 	}
 	s.reader, err = reader.New(s.vectors, view, cfg)
 	return err
@@ -102,35 +100,20 @@ func (s *service) closeStores() error {
 	if s.reader != nil {
 		s.reader.Close()
 	}
-	if s.store != nil {
-		errs = append(errs, s.store.Close())
+	if s.host != nil {
+		errs = append(errs, s.host.close())
 	}
 	if s.vectors != nil {
 		errs = append(errs, s.vectors.Close())
 	}
+	errs = append(errs, s.lock.unlock())
 	return errors.Join(errs...)
 }
 
-// load reads the graph into memory, trying again until it can or ctx ends. Searches are answered meanwhile.
-func (s *service) load(ctx context.Context) {
-	if s.graph == nil {
-		return
-	}
-	logged := ""
-	for wait := time.Second; ; wait = min(2*wait, 30*time.Second) {
-		err := s.graph.Load(ctx)
-		if err == nil || ctx.Err() != nil {
-			return
-		}
-		if err.Error() != logged {
-			logged = err.Error()
-			s.e.log.Error("graph cannot be loaded; searches keep the vector order, events wait in their stream", "err", err)
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return
-		}
+// keepGraph runs the graph until ctx ends.
+func (s *service) keepGraph(ctx context.Context) {
+	if s.host != nil {
+		s.host.run(ctx, s.js)
 	}
 }
 
@@ -152,10 +135,9 @@ func (s *service) start(addr string) error {
 	if err := s.announce(); err != nil {
 		return err
 	}
-	s.work.Go(func() { s.load(ctx) })
+	s.work.Go(func() { s.keepGraph(ctx) })
 	s.work.Go(func() { s.probe.run(ctx, s.vectors) })
 	s.work.Go(func() { s.serveHTTP(ctx) })
-	s.work.Go(func() { s.project(ctx) })
 	return nil
 }
 

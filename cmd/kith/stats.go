@@ -39,8 +39,13 @@ func (c statsCmd) Run(e *env) (err error) {
 func printStats(e *env, st server.Stats, h server.Health) {
 	g := st.Graph
 	e.printf("graph    %d users, %d facts (%d present), %d entities, %d topics, %d edges, %s on disk\n", g.Users, g.Facts, g.Present, g.Entities, g.Topics, g.Edges, bytesText(g.Bytes))
-	if g.Leaked > 0 {
-		e.printf("         %s of memory lost in the engine since start, freed by a restart\n", bytesText(g.Leaked))
+	e.printf("         %d of %d users in memory, %s of %s; %d put out, %d read again, %d too large\n", g.Resident, g.Users, bytesText(g.MemoryBytes), limitText(g.MemoryLimit),
+		g.Evictions, g.Reloads, g.TooLarge)
+	if g.StoreError != "" {
+		e.printf("store    cannot be asked: %s\n", g.StoreError)
+	} else {
+		e.printf("store    process %d, %s resident, %s lost by its engine; %d restarts, %d crashes, %d graphs moved aside\n", g.StorePID, bytesText(g.StoreBytes),
+			bytesText(g.Leaked), g.StoreRestarts, g.StoreCrashes, g.Quarantines)
 	}
 	v := st.Vector
 	if v.Error != "" {
@@ -57,6 +62,13 @@ func printStats(e *env, st server.Stats, h server.Health) {
 	for _, d := range h.Degraded {
 		e.printf("degraded %s\n", d)
 	}
+}
+
+func limitText(n int64) string {
+	if n == 0 {
+		return "any number"
+	}
+	return bytesText(n)
 }
 
 func bytesText(n int64) string {

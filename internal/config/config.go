@@ -15,6 +15,7 @@ type Config struct {
 	Memory  Memory  `embed:"" group:"memory"`
 	NATS    NATS    `embed:"" group:"events"`
 	Qdrant  Qdrant  `embed:"" group:"vectors"`
+	Graph   Graph   `embed:"" group:"graph"`
 	Project Project `embed:"" group:"graph"`
 	Rerank  Rerank  `embed:"" group:"ranking"`
 	Serve   Serve   `embed:"" group:"service"`
@@ -52,6 +53,12 @@ type Qdrant struct {
 	Fields     map[string]string `name:"qdrant-fields" env:"QDRANT_FIELDS" mapsep:"," placeholder:"FIELD=PATH,..." help:"Where the collection's payload keeps kith's fields, like user_id=metadata.user_id."`
 	Timeout    time.Duration     `name:"qdrant-timeout" env:"QDRANT_TIMEOUT" default:"5s" help:"Longest time one call may take."`
 	CreateDim  int               `name:"qdrant-create" env:"QDRANT_CREATE_DIMENSION" default:"0" help:"Create a missing collection with this vector dimension; 0 never creates."`
+}
+
+// Graph bounds what the graph takes of the machine.
+type Graph struct {
+	MemoryBytes      int64 `name:"graph-memory" env:"KITH_GRAPH_MEMORY" default:"2147483648" help:"Most bytes of the graph that are kept in memory for searches; users beyond that are read when they are asked for. 0 is no limit."`
+	StoreMemoryBytes int64 `name:"graph-store-memory" env:"KITH_GRAPH_STORE_MEMORY" default:"1073741824" help:"Resident bytes at which the graph's store process is replaced by a new one, since its engine leaks; 0 is never."`
 }
 
 // Project bounds what becomes edges.

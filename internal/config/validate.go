@@ -17,6 +17,8 @@ func (c Config) Validate() error {
 		unset("KITH_STREAM_MAX_AGE", c.NATS.MaxAge, time.Minute),
 		unset("KITH_STREAM_MAX_BYTES", c.NATS.MaxBytes, 16<<20),
 		hostPort("KITH_LISTEN", c.Serve.Listen),
+		unset("KITH_GRAPH_MEMORY", c.Graph.MemoryBytes, 1<<20),
+		unset("KITH_GRAPH_STORE_MEMORY", c.Graph.StoreMemoryBytes, 256<<20),
 		between("QDRANT_TIMEOUT", c.Qdrant.Timeout, time.Millisecond, 10*time.Minute),
 		between("QDRANT_CREATE_DIMENSION", c.Qdrant.CreateDim, 0, 65_536),
 		optional("MEMORY_GRAPH_CO_OCCURS_MAX_BATCH", c.Project.CoOccursMaxBatch, 1, 64),

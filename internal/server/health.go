@@ -14,6 +14,7 @@ type Health struct {
 	Degraded []string `json:"degraded"`
 
 	GraphLoaded bool      `json:"graph_loaded"`
+	StorePID    int       `json:"store_pid"`             // of the process that has the graph's file; 0 while there is none
 	Projecting  bool      `json:"projecting"`            // events are being taken
 	Pending     uint64    `json:"pending"`               // events of the stream that are not projected yet
 	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
@@ -40,7 +41,21 @@ type GraphStats struct {
 	Topics   int   `json:"topics"`
 	Edges    int   `json:"edges"`
 	Bytes    int64 `json:"bytes"`  // of the graph's file
-	Leaked   int64 `json:"leaked"` // bytes of memory that the graph's engine has lost so far, freed by a restart
+	Leaked   int64 `json:"leaked"` // bytes of memory that the graph's engine has lost since its process started
+
+	Resident    int   `json:"resident"`     // users whose graph is in memory
+	MemoryBytes int64 `json:"memory_bytes"` // of the graphs in memory
+	MemoryLimit int64 `json:"memory_limit"` // 0: none
+	Evictions   int   `json:"evictions"`    // graphs of users put out of memory since the start
+	Reloads     int   `json:"reloads"`      // graphs of users read from the store since the start
+	TooLarge    int   `json:"too_large"`    // users whose graph alone exceeds the limit: their searches keep the vector order
+
+	StoreError    string `json:"store_error,omitempty"` // why the store could not be asked
+	StorePID      int    `json:"store_pid"`             // of the store's process; 0 while there is none
+	StoreBytes    int64  `json:"store_bytes"`           // its resident memory
+	StoreRestarts int    `json:"store_restarts"`        // processes that took over from another
+	StoreCrashes  int    `json:"store_crashes"`
+	Quarantines   int    `json:"quarantines"` // graphs that were moved aside
 }
 
 // VectorStats describes the vector store.

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// chaosKills kills the store's process or the whole service at random moments while events are projected.
+func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
+	rounds := full(100, 6)
+	// Small transactions, so that there are events left for all the kills.
+	w := newWorld(t, rng, full(30_000, 2_000), "KITH_BATCH_EVENTS=32", "KITH_BATCH_TICK=1ms")
+	w.start()
+	parents, working := 0, 0
+	for o.injected < rounds {
+		p := w.probe(2 * time.Millisecond)
+		time.Sleep(time.Duration(rng.IntN(400)) * time.Millisecond) // the moment is what is random
+		if h, err := w.health(); err == nil && h.Pending > 0 {
+			working++
+		}
+		if rng.IntN(3) > 0 {
+			w.killChild()
+			p.end(t, &o)
+		} else {
+			p.end(t, &o)
+			w.p.kill()
+			w.start()
+			parents++
+		}
+		o.injected++
+		o.survived++ // else a wait above has failed the test
+	}
+	w.settled(&o)
+	o.note = fmt.Sprintf("%d of the service, %d of the store; %d with events waiting", parents, o.injected-parents, working)
+	return o
+}
+
+// chaosHang stops the store's process for a while: searches go on, events wait, nothing is lost.
+func chaosHang(t *testing.T, rng *rand.Rand) (o outcome) {
+	w := newWorld(t, rng, full(3_000, 500), "KITH_BATCH_EVENTS=32")
+	w.start()
+	for range full(5, 1) {
+		p := w.probe(2 * time.Millisecond)
+		pid := w.childPID()
+		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(500+rng.IntN(1000)) * time.Millisecond)
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		p.end(t, &o)
+		o.injected++
+		o.survived++
+	}
+	w.settled(&o)
+	return o
+}

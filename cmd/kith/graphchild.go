@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/child"
+	"github.com/kithgraph/kith/graphstore/kuzu"
+)
+
+// graphChildName is the hidden command that runs the graph's engine: its crashes cannot be recovered from, so it has a
+// process of its own.
+const graphChildName = "graph-child"
+
+// orphanWait is how long a child whose parent is gone finishes its transaction; the next service waits a little longer.
+const orphanWait = 30 * time.Second
+
+type graphChildCmd struct{}
+
+// Run serves the graph's store to the process that started this one.
+func (graphChildCmd) Run(e *env) error {
+	open := func(path string) (graphstore.Store, error) {
+		store, err := kuzu.Open(path, e.kuzuConfig())
+		if err != nil {
+			return nil, err // not the store: a nil *kuzu.Store is no nil Store
+		}
+		return store, nil
+	}
+	return child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Logger: e.log})
+}
+
+func (e *env) kuzuConfig() kuzu.Config { return kuzu.Config{Logger: e.log} }
+
+// graphErrors are the errors of the engine that must be told apart on both sides.
+func graphErrors() child.Errors {
+	return child.Errors{
+		InUse: kuzu.ErrInUse, Foreign: kuzu.ErrForeign, NewerSchema: kuzu.ErrNewerSchema,
+		Machine: []error{kuzu.ErrDisk}, Others: []error{kuzu.ErrTimeout, kuzu.ErrPoolFull},
+	}
+}
+
+// graphCommand is the command line of a child of this binary.
+func (e *env) graphCommand() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	return []string{self, graphChildName, "--log-level", e.cfg.LogLevel, "--log-format", e.cfg.LogFormat}, nil
+}
+
+// childConfig says how to run the child that has the graph's file.
+func (e *env) childConfig(hooks child.Hooks) (child.Config, error) {
+	command, err := e.graphCommand()
+	if err != nil {
+		return child.Config{}, err
+	}
+	return child.Config{
+		Command: command, Path: graphPath(e.cfg), SocketDir: socketDir(e.cfg.DataDir),
+		Errors: graphErrors(), Stderr: e.stderr, Logger: e.log, Hooks: hooks,
+		HoldEmpty: true, WaitForOwner: 2 * orphanWait, MemoryLimit: e.cfg.Graph.StoreMemoryBytes,
+	}, nil
+}
+
+// socketDir is where the sockets of children are: in the data directory, where the name of a socket leaves room for its
+// path, else where temporary files are.
+func socketDir(dataDir string) string {
+	dir := filepath.Join(dataDir, "run")
+	if len(dir) > child.MaxSocketDirBytes || os.MkdirAll(dir, 0o700) != nil {
+		return os.TempDir()
+	}
+	return dir
+}
