@@ -131,6 +131,7 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 		f.rebuilt(reason)
 		clear(f.loop.suspects)
 		clear(f.loop.undelivered)
+		clear(f.loop.buried)
 	}
 	f.loop.created, f.loop.refused = info.Created, nil
 	for seq := range f.loop.suspects { // gone from the stream while they waited

@@ -31,8 +31,13 @@ type Feed struct {
 	counters counters
 	health   health
 
-	ran   atomic.Bool
-	kick  chan string   // reasons to take the consumer up again
+	ran  atomic.Bool
+	kick chan string // reasons to take the consumer up again
+
+	swallowed chan *jetstream.RawStreamMsg // found by the monitor, to be buried
+	again     chan struct{}                // ends a pull that may be spent
+	looked    looked                       // belongs to the monitor
+
 	batch atomic.Int64  // size of the next batch
 	marks atomic.Uint64 // sequence of the graph's mark
 	idle  atomic.Int64  // since when the feed has been waiting for a message, in unix nanoseconds; 0 while it works
@@ -66,6 +71,7 @@ type loopState struct {
 	lagging time.Time       // since when the mark has been behind; zero if it is not
 
 	undelivered map[uint64]struct{}     // messages that wait because their dead letter could not be stored
+	buried      map[uint64]struct{}     // of what the client had swallowed, those above the floor
 	deadErr     error                   // the latest of these; nil outside of such an episode
 	erasures    map[projector.Type]bool // types of erasure that have been warned of
 }
@@ -80,13 +86,14 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 	f := &Feed{
 		js: js, graph: graph, cfg: cfg, log: cfg.Logger.With("component", "feed"),
 		progress: newProgress(), kick: make(chan string, 1),
+		swallowed: make(chan *jetstream.RawStreamMsg, looksPerAsk), again: make(chan struct{}, 1), looked: looked{},
 	}
 	f.env = env{plan: proj.Plan, info: f.consumerInfo, pullWait: idleWait}
 	f.loop.suspects = map[uint64]*suspect{}
 	f.loop.size = newBatchSize(cfg.BatchSize, cfg.CommitTarget)
 	f.batch.Store(int64(f.loop.size.now))
 	f.marked(cfg.Mark)
-	f.loop.undelivered, f.loop.erasures = map[uint64]struct{}{}, map[projector.Type]bool{}
+	f.loop.undelivered, f.loop.buried, f.loop.erasures = map[uint64]struct{}{}, map[uint64]struct{}{}, map[projector.Type]bool{}
 	return f, nil
 }
 
@@ -170,6 +177,7 @@ func (f *Feed) once(ctx, work context.Context) error {
 		return err
 	}
 	f.forgetUndelivered()
+	f.burySwallowed(work)
 	if err := f.keepMark(work, time.Now()); err != nil {
 		return err
 	}

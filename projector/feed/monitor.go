@@ -21,19 +21,22 @@ const (
 func (f *Feed) monitor(ctx context.Context) {
 	tick := time.NewTicker(min(doubtInterval, f.cfg.StatusInterval))
 	defer tick.Stop()
-	last := time.Now()
+	last, searching := time.Now(), false
 	for {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
 		}
-		doubt := f.progress.doubtful()
-		if !f.js.Conn().IsConnected() || (!doubt && time.Since(last) < f.cfg.StatusInterval) {
+		if !f.js.Conn().IsConnected() || (!searching && !f.progress.doubtful() && time.Since(last) < f.cfg.StatusInterval) {
 			continue
 		}
 		last = time.Now()
-		if err := f.ask(ctx); err != nil && ctx.Err() == nil {
+		info, err := f.ask(ctx)
+		if err == nil {
+			searching, err = f.lookForSwallowed(ctx, info)
+		}
+		if err != nil && ctx.Err() == nil {
 			f.log.Debug("state of the consumer is unknown", "err", err)
 		}
 	}
@@ -41,26 +44,26 @@ func (f *Feed) monitor(ctx context.Context) {
 
 // ask takes in what the server says of the stream and the consumer. The stream comes first: whatever was in it before the
 // consumer had nothing left is settled.
-func (f *Feed) ask(ctx context.Context) error {
+func (f *Feed) ask(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	attached, gap := f.health.isAttached(), f.progress.skipped()
 	stream, err := f.streamInfo(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return err
+		return nil, err
 	}
 	info, err := f.env.info(ctx)
 	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		f.kickOff("")
 	}
 	if err != nil {
-		return fmt.Errorf("ask for consumer %s: %w", Durable, err)
+		return nil, fmt.Errorf("ask for consumer %s: %w", Durable, err)
 	}
 	if !f.bound(info) || !f.progress.observe(info, stream.State.LastSeq) {
 		if attached && f.health.isAttached() { // else it is being taken up just now
 			f.kickOff("")
 		}
-		return errors.New("it is not the one that was taken up")
+		return nil, errors.New("it is not the one that was taken up")
 	}
 	f.health.observe(info)
 	f.missing(f.progress.overtaken(gap, stream))
@@ -68,7 +71,7 @@ func (f *Feed) ask(ctx context.Context) error {
 		f.idle.Store(time.Now().UnixNano())
 		f.kickOff(reason)
 	}
-	return nil
+	return info, nil
 }
 
 // kickOff ends the pull that waits, so that the consumer is taken up again; with a reason, that is counted.

@@ -169,6 +169,21 @@ func (p *progress) positionAfter(settled map[uint64]struct{}) uint64 {
 	return p.floorLocked(settled)
 }
 
+// unsettled returns how many messages the feed has, or has given back.
+func (p *progress) unsettled() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mu.open)
+}
+
+// has reports whether a message is one of these.
+func (p *progress) has(seq uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, open := p.mu.open[seq]
+	return open
+}
+
 // doubtful reports whether the server must be asked: something is unknown, or somebody waits for a sequence that has
 // not been delivered.
 func (p *progress) doubtful() bool {

@@ -61,6 +61,7 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 		if msg != nil {
 			return msg, nil
 		}
+	case <-f.again:
 	case <-lost:
 		ended = errLost
 	case reason := <-f.kick:
