@@ -1,0 +1,199 @@
+package kuzu
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// intake checks and numbers the records of a build as they come and stages their rows. It keeps the numbers of all nodes
+// and texts and the identities of all edges, nothing else of a record.
+type intake struct {
+	ctx    context.Context //nolint:containedctx // lives as long as the call
+	stage  *stage
+	digest *digester
+	spaces map[graphstore.Space]*buildSpace
+	edges  map[edgeBits]struct{}
+	stats  graphstore.Stats
+	numbers
+	records int
+	failed  error // the first
+	texts   referrer
+}
+
+func newIntake(ctx context.Context, s *stage) *intake {
+	in := &intake{ctx: ctx, stage: s, digest: newDigester(), spaces: make(map[graphstore.Space]*buildSpace),
+		edges: make(map[edgeBits]struct{})}
+	in.texts = referrer{numbers: &in.numbers, rows: s.of[&textTable.table].rows}
+	return in
+}
+
+// take takes a record. After an error it takes no other.
+func (in *intake) take(c graphstore.Change) error {
+	if in.failed != nil {
+		return in.failed
+	}
+	err := in.ctx.Err()
+	if err == nil {
+		err = in.record(c)
+	}
+	if err != nil {
+		in.failed = fmt.Errorf("record %d: %w", in.records, err)
+		return in.failed
+	}
+	in.digest.add(c)
+	in.records++
+	return nil
+}
+
+func (in *intake) record(c graphstore.Change) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if c.Op != graphstore.Put {
+		return fmt.Errorf("%w: %s: only records can be built from, not deletes", graphstore.ErrBadChange, c.Key())
+	}
+	if c.Edge != nil {
+		return in.edge(c.Space, *c.Edge)
+	}
+	return in.node(c)
+}
+
+// lostNumber becomes another one when Kuzu 0.11.3 packs a column, unless all others in it are like it: it takes the
+// absolute value of the smallest number, and this one has none.
+const lostNumber = int64(math.MinInt64)
+
+// node numbers a node in the order of its coming: what comes together is read together later.
+func (in *intake) node(c graphstore.Change) error {
+	space, err := in.space(c.Space)
+	if err != nil {
+		return err
+	}
+	k := nodeKey{c.Key().Kind, c.Key().Node}
+	if _, dup := space.nodes[k]; dup {
+		return twice(c.Key())
+	}
+	id, err := in.next()
+	if err != nil {
+		return err
+	}
+	space.nodes[k] = id
+	switch k.kind {
+	case graphstore.KindFact:
+		in.stats.Facts++
+	case graphstore.KindEntity:
+		in.stats.Entities++
+	default:
+		in.stats.Topics++
+	}
+	t := nodeTableOf(k.kind)
+	in.texts.of(space)
+	row := append([]any{id, space.no, k.key}, t.encode(c, in.texts.number)...)
+	if in.texts.err != nil {
+		return in.texts.err
+	}
+	for i, v := range row {
+		if v == any(lostNumber) {
+			return fmt.Errorf("%w: %s: %s %d: Kuzu does not keep this number", graphstore.ErrBadChange, c.Key(), t.columns[i].name, v)
+		}
+	}
+	return in.stage.add(&t.table, row)
+}
+
+func (in *intake) space(s graphstore.Space) (*buildSpace, error) {
+	if space, ok := in.spaces[s]; ok {
+		return space, nil
+	}
+	no, err := in.next()
+	if err != nil {
+		return nil, err
+	}
+	space := &buildSpace{no: no, nodes: make(map[nodeKey]int64), texts: make(map[string]int64)}
+	in.spaces[s] = space
+	in.stats.Spaces++
+	return space, in.stage.add(spaceTable, []any{no, s.UserID()})
+}
+
+func (in *intake) edge(s graphstore.Space, e graphstore.Edge) error {
+	space, ok := in.spaces[s]
+	if !ok {
+		return dangling(e.Key(), "no node of %s came before it", s)
+	}
+	t := relTableOf(e.Type)
+	src, ok := space.nodes[nodeKey{t.from, e.Source}]
+	if !ok {
+		return dangling(e.Key(), "no %s %s came before it", t.from, graphstore.Shorten(e.Source))
+	}
+	dst, ok := space.nodes[nodeKey{t.to, e.Target}]
+	if !ok {
+		return dangling(e.Key(), "no %s %s came before it", t.to, graphstore.Shorten(e.Target))
+	}
+	in.texts.of(space)
+	id, _ := edgeIDOf(e, src, dst, in.texts.known)
+	detail := in.texts.number(e.Detail)
+	if in.texts.err != nil {
+		return in.texts.err
+	}
+	bits := bitsOf(e, id)
+	if _, dup := in.edges[bits]; dup {
+		return twice(e.Key())
+	}
+	in.edges[bits] = struct{}{}
+	in.stats.Edges++
+	return stageEdge(in.stage.of[&t.table].rows, id, space.no, e.Weight, detail)
+}
+
+// stageEdge writes what edgeRow returns: a row of values in interfaces would cost more than all the rest.
+func stageEdge(w *parquetWriter, id edgeID, space int64, weight float64, detail int64) error {
+	w.integer(colSrc, id.src)
+	w.integer(colDst, id.dst)
+	w.integer(colRelSpace, space)
+	w.text(colType, id.typ)
+	w.text(colAsserterKind, id.by)
+	w.integer(colAsserter, id.asserter)
+	w.real(colWeight, weight)
+	w.integer(colDetail, detail)
+	return w.endRow()
+}
+
+func twice(k graphstore.Key) error {
+	return fmt.Errorf("%w: %s comes twice", graphstore.ErrBadChange, k)
+}
+
+// referrer returns the numbers of the texts of one record after the other, and keeps the first error.
+type referrer struct {
+	numbers *numbers
+	rows    *parquetWriter
+	space   *buildSpace
+	err     error
+}
+
+// of begins a record of the space.
+func (r *referrer) of(space *buildSpace) { r.space = space }
+
+func (r *referrer) known(text string) (int64, bool) { return r.number(text), true }
+
+func (r *referrer) number(s string) int64 {
+	if s == "" || r.err != nil {
+		return 0
+	}
+	k := textKey(s)
+	if id, ok := r.space.texts[k]; ok {
+		return id
+	}
+	ids := make([]int64, len(splitText(s)))
+	for i := range ids {
+		if ids[i], r.err = r.numbers.next(); r.err != nil {
+			return 0
+		}
+	}
+	for _, row := range textRows(s, ids, r.space.no) {
+		if r.err = r.rows.add(row); r.err != nil {
+			return 0
+		}
+	}
+	r.space.texts[k] = ids[0]
+	return ids[0]
+}
