@@ -42,7 +42,10 @@ func build(ctx context.Context, cfg BuildConfig, records func(func(graphstore.Ch
 			p.condemn(fmt.Sprintf("it did not end the build within %v of its context", cfg.StopWait))
 		}
 		p.release()
-		b.err = errors.Join(fmt.Errorf("%w: process %d: %s", ErrChildDied, p.pid, p.obituary()), ctx.Err())
+		b.err = fmt.Errorf("%w: process %d: %s", ErrChildDied, p.pid, p.obituary())
+		if ctx.Err() != nil {
+			b.err = fmt.Errorf("%w: %w", ctx.Err(), b.err)
+		}
 	case !b.hung:
 		p.stop(cfg.StopWait)
 	}

@@ -18,6 +18,7 @@ import (
 var builders = map[string]func(context.Context, string, string, graphstore.Mark, func(func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error){
 	"memory": buildMemory,
 	"odd":    buildOdd,
+	"count":  buildCount,
 }
 
 // buildMemory writes the digest of the records to the file.

@@ -76,10 +76,8 @@ func sendAll(ctx context.Context, stream grpc.ClientStream, cfg BuildConfig, rec
 	answered <-chan struct{},
 ) error {
 	begin := binaryFrame(frameBegin, func(e *encoder) { e.order(ctx, cfg) })
-	if stream.SendMsg(&message{begin}) != nil {
-		return nil
-	}
-	out, n, over := &chunker{to: stream}, 0, false
+	over := stream.SendMsg(&message{begin}) != nil
+	out, n := &chunker{to: stream}, 0
 	err := records(func(c graphstore.Change) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -91,8 +89,8 @@ func sendAll(ctx context.Context, stream grpc.ClientStream, cfg BuildConfig, rec
 		case <-answered:
 			over = true
 		default:
-			over = over || out.add(c) != nil
 		}
+		over = over || out.add(c) != nil
 		if over {
 			return errAnswered
 		}

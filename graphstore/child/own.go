@@ -34,7 +34,7 @@ func untilFree(ctx context.Context, wait time.Duration, try func() error) error 
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return errors.Join(ctx.Err(), err)
+			return fmt.Errorf("%w: %w", ctx.Err(), err)
 		}
 	}
 }

@@ -228,7 +228,9 @@ func (v *supervisor) sweep() {
 			_ = os.Remove(folder) // only if it is empty
 		}
 	}
-	_ = os.Remove(g.replaced) // likewise
+	if v.cfg.Replaced.Dir == "" {
+		_ = os.Remove(g.replaced) // likewise
+	}
 }
 
 func syncFile(name string) error {

@@ -116,8 +116,10 @@ func (v *supervisor) open(ctx context.Context, p *process) error {
 	p.release()
 	failure := &startError{phase: CrashedOpening, pid: p.pid, err: err, kind: damaged}
 	switch {
+	case ctx.Err() != nil && errors.Is(err, ErrInUse): // which is worth knowing when the time to wait is over
+		return err
 	case ctx.Err() != nil:
-		return errors.Join(ctx.Err(), inUse(err))
+		return ctx.Err()
 	case died:
 		failure.err = fmt.Errorf("%w while it opened the graph: %s", ErrChildDied, p.obituary())
 	case slow:
@@ -128,12 +130,4 @@ func (v *supervisor) open(ctx context.Context, p *process) error {
 		failure.kind = machine
 	}
 	return failure
-}
-
-// inUse returns an error if it says who owns the graph: that is worth knowing when the time to wait is over.
-func inUse(err error) error {
-	if errors.Is(err, ErrInUse) {
-		return err
-	}
-	return nil
 }
