@@ -36,6 +36,7 @@ func TestAcknowledged(t *testing.T) {
 // TestGraphLacksWhatIsAcknowledgedAboveAnother: the floor of the consumer stands at an event that waits, and the graph has
 // gone back before later ones.
 func TestGraphLacksWhatIsAcknowledgedAboveAnother(t *testing.T) {
+	t.Parallel()
 	js, g := newJS(t), newGraph(t)
 	publish(t, js, numbered(userA, 5)...)
 	cfg := fastConfig()
@@ -66,6 +67,7 @@ func TestGraphLacksWhatIsAcknowledgedAboveAnother(t *testing.T) {
 }
 
 func TestGraphThatWentBackToNothing(t *testing.T) {
+	t.Parallel()
 	js := newJS(t)
 	publish(t, js, numbered(userA, 5)...)
 	feedOnce(t, boundFeed(t, js, newGraph(t), "graph-1"))
@@ -80,6 +82,7 @@ func TestGraphThatWentBackToNothing(t *testing.T) {
 
 // TestGraphOfAVersionWithoutMarks goes on with its consumer, and gets a mark.
 func TestGraphOfAVersionWithoutMarks(t *testing.T) {
+	t.Parallel()
 	ctx, js, g := testContext(t), newJS(t), newGraph(t)
 	publish(t, js, numbered(userA, 5)...)
 	f := boundFeed(t, js, g, "graph-1")
@@ -114,6 +117,7 @@ func TestGraphOfAVersionWithoutMarks(t *testing.T) {
 
 // TestRewoundConsumerStays: it is recognised at the next start, and given other settings without being made again.
 func TestRewoundConsumerStays(t *testing.T) {
+	t.Parallel()
 	js, g := newJS(t), newGraph(t)
 	publish(t, js, numbered(userA, 20)...)
 	cfg := smallBatches()
@@ -135,6 +139,7 @@ func TestRewoundConsumerStays(t *testing.T) {
 }
 
 func TestMarkBeyondTheStream(t *testing.T) {
+	t.Parallel()
 	js, g, log := newJS(t), newGraph(t), &lines{}
 	publish(t, js, numbered(userA, 5)...)
 	feedOnce(t, boundFeed(t, js, g, "graph-1"))
@@ -157,6 +162,7 @@ func TestMarkBeyondTheStream(t *testing.T) {
 
 // TestMarkOfAnotherStream restores a graph that knew an earlier stream, beside a consumer that has gone through this one.
 func TestMarkOfAnotherStream(t *testing.T) {
+	t.Parallel()
 	js := newJS(t)
 	publish(t, js, numbered(userA, 5)...)
 	feedOnce(t, boundFeed(t, js, newGraph(t), "graph-1"))
@@ -175,6 +181,7 @@ func TestMarkOfAnotherStream(t *testing.T) {
 
 // TestConsumerOfAnotherGraphBeginsAtTheMark moves a server back to a graph that it has fed before.
 func TestConsumerOfAnotherGraphBeginsAtTheMark(t *testing.T) {
+	t.Parallel()
 	js, g := newJS(t), newGraph(t)
 	publish(t, js, numbered(userA, 5)...)
 	feedOnce(t, boundFeed(t, js, g, "graph-1"))
@@ -200,6 +207,7 @@ func purge(t testing.TB, js jetstream.JetStream, below uint64) {
 }
 
 func TestEventsThatTheStreamLetGoOfAreMissing(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		mark uint64 // of the graph at the start
 		want Missing
@@ -239,6 +247,7 @@ func TestEventsThatTheStreamLetGoOfAreMissing(t *testing.T) {
 
 // TestStreamOvertakesTheFeed drops events while the store is down.
 func TestStreamOvertakesTheFeed(t *testing.T) {
+	t.Parallel()
 	js, g, cfg := newJS(t), newGraph(t), fastConfig()
 	g.faults.set(down)
 	cfg.BatchSize, cfg.MaxAckPending, cfg.StatusInterval = 1, 2, 10*time.Millisecond
