@@ -86,7 +86,7 @@ func (s *Store) apply(changes []graphstore.Change, mark graphstore.Mark) error {
 	}
 	if err := s.commit(plan, rule); err != nil {
 		// Kuzu rolled back, or did not say whether it committed. Both leave its memory in a state not to be trusted.
-		s.reload()
+		s.reload(err)
 		return fmt.Errorf("apply %d changes: %w", len(changes), err)
 	}
 	s.budget.add(cost)
@@ -109,10 +109,10 @@ func (s *Store) commit(p *plan, rule batchRule) error {
 	return nil
 }
 
-// ready opens the engine again if its last replacement failed.
+// ready sees to it that the right file is open: it is opened again if the last replacement of the engine failed.
 func (s *Store) ready() error {
 	if s.engine != nil {
-		return nil
+		return s.checkFiles()
 	}
 	s.gate.Lock()
 	defer s.gate.Unlock()
@@ -120,46 +120,44 @@ func (s *Store) ready() error {
 }
 
 // reload replaces the engine and reads the index again: after an error nobody knows what of it still holds.
-func (s *Store) reload() {
+func (s *Store) reload(why error) {
 	s.gate.Lock()
 	defer s.gate.Unlock()
+	s.head.forget(why)
 	if err := s.reopenLocked(true); err != nil {
 		s.log.Error("graph file is closed until the next write can open it", "err", err)
 	}
 }
 
-// reopenLocked replaces the engine, and with index also what is known of the file.
-func (s *Store) reopenLocked(index bool) (err error) {
+// reopenLocked replaces the engine, and with index also what is known of the file. If it fails there is no engine.
+func (s *Store) reopenLocked(index bool) error {
 	s.closeEngine()
-	if index {
-		s.head.forget()
+	err := s.reopen(index)
+	if err != nil {
+		s.closeEngine()
+		err = fmt.Errorf("reopen graph: %w", err)
+		s.head.forget(err)
 	}
-	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
-		return fmt.Errorf("reopen graph: %w", err)
-	}
-	if index {
-		if err := s.reread(); err != nil {
-			s.closeEngine()
-			return fmt.Errorf("reopen graph: %w", err)
-		}
-	}
-	return nil
+	return err
 }
 
-// reread takes over from the file what the store keeps in memory.
-func (s *Store) reread() error {
-	fresh, err := loadIndex(s.engine.writer, s.cfg.pageSizes())
-	if err != nil {
-		return fmt.Errorf("load index: %w", err)
+func (s *Store) reopen(index bool) (err error) {
+	if err := s.checkFiles(); err != nil {
+		return err
 	}
-	head, err := readHead(s.engine.writer, s.id)
-	if err != nil {
-		return fmt.Errorf("read head: %w", err)
+	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
+		return err
 	}
-	if s.index != nil {
+	if err := s.checkFiles(); err != nil { // again: Kuzu makes a file where there is none
+		return err
+	}
+	if index {
+		fresh, err := loadIndex(s.engine.writer, s.cfg.pageSizes())
+		if err != nil {
+			return fmt.Errorf("load index: %w", err)
+		}
 		fresh.next = max(fresh.next, s.index.next)
+		s.index = fresh
 	}
-	s.index = fresh
-	s.head.set(head)
-	return nil
+	return s.readHead()
 }

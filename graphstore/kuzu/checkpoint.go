@@ -30,7 +30,7 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 // checkpointLocked checkpoints and replaces the engine. Space and memory are seen to first: a disk that runs full during a
 // checkpoint ends the process, a pool that does may cost the file.
 func (s *Store) checkpointLocked() error {
-	if err := s.checkSpace(); err != nil {
+	if err := errors.Join(s.checkFiles(), s.checkSpace()); err != nil {
 		return err
 	}
 	if checkpointNeed(s.path) > s.engine.pool { // long texts: the log is large for its records

@@ -2,6 +2,7 @@ package kuzu
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -12,27 +13,42 @@ import (
 type headState struct {
 	mu struct {
 		sync.RWMutex
-		row   headRow
-		known bool
+		row     headRow // the last one that was known
+		unknown error   // why it may not be the last one
 	}
 }
 
 func (h *headState) set(row headRow) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.mu.row, h.mu.known = row, true
+	h.mu.row, h.mu.unknown = row, nil
 }
 
-func (h *headState) forget() {
+func (h *headState) forget(why error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.mu.known = false
+	h.mu.unknown = why
 }
 
-func (h *headState) get() (row headRow, known bool) {
+// get returns the last row that was known, and an error that says why there may be a newer one.
+func (h *headState) get() (headRow, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
-	return h.mu.row, h.mu.known
+	return h.mu.row, h.mu.unknown
+}
+
+// readHead takes over the head of the file. One that is older than a transaction that committed is damage.
+func (s *Store) readHead() error {
+	row, err := readHead(s.engine.writer, s.id)
+	if err != nil {
+		return fmt.Errorf("read head: %w", err)
+	}
+	last, err := s.head.get()
+	if last.no > 0 && (row.no < last.no || err == nil && row != last) {
+		return damaged("the file has transaction %d as its last one, but %d was committed", row.no, last.no)
+	}
+	s.head.set(row)
+	return nil
 }
 
 // Head implements [graphstore.MarkedStore]. It waits for nothing, neither for a write nor for a checkpoint.
@@ -41,9 +57,9 @@ func (s *Store) Head(ctx context.Context) (graphstore.Head, error) {
 		return graphstore.Head{}, err
 	}
 	defer s.leave()
-	row, known := s.head.get()
-	if !known {
-		return graphstore.Head{}, errNotOpen
+	row, err := s.head.get()
+	if err != nil {
+		return graphstore.Head{}, fmt.Errorf("%w: %w", errNotOpen, err)
 	}
 	return row.head, nil
 }

@@ -19,6 +19,9 @@ func loadIndex(s *session, sizes pageSizes) (*index, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(l.byNo) != len(l.spaces) {
+		return nil, damaged("%d spaces have the names of %d", len(l.byNo), len(l.spaces))
+	}
 	if err := l.loadTexts(); err != nil {
 		return nil, err
 	}
@@ -65,7 +68,7 @@ func (l *indexLoader) pages(t *nodeTable, each func(row []any) error) error {
 	for _, p := range extent.pages(l.sizes.nodes) {
 		err := l.session.query(t.pageOfNodes(false), p.params(nil), func(pack []any) (err error) {
 			if row, err = unpack(t.columns, pack, row); err != nil {
-				return err
+				return damaged("%s: %w", t.name, err)
 			}
 			return each(row)
 		})
@@ -79,7 +82,7 @@ func (l *indexLoader) pages(t *nodeTable, each func(row []any) error) error {
 func (l *indexLoader) space(no int64) (graphstore.Space, error) {
 	space, ok := l.byNo[no]
 	if !ok {
-		return space, fmt.Errorf("space %d is not in the file", no)
+		return space, damaged("space %d is not in the file", no)
 	}
 	return space, nil
 }
@@ -102,7 +105,11 @@ func (l *indexLoader) addNode(t *nodeTable, row []any) error {
 	if err != nil {
 		return fmt.Errorf("%s %d: %w", t.name, row[colID], err)
 	}
-	l.addLocked(nodeChange{space: space, key: nodeKey{t.kind, row[colKey].(string)}, id: row[colID].(int64)})
+	key := nodeKey{t.kind, row[colKey].(string)}
+	if other, twice := l.spaces[space].nodes[key]; twice {
+		return damaged("%s: nodes %d and %d are the same", t.name, other, row[colID])
+	}
+	l.addLocked(nodeChange{space: space, key: key, id: row[colID].(int64)})
 	t.eachRef(row, func(id int64) { err = errors.Join(err, l.refer(id, 1)) })
 	return err
 }
@@ -110,7 +117,7 @@ func (l *indexLoader) addNode(t *nodeTable, row []any) error {
 func (l *indexLoader) refer(id int64, times int) error {
 	t, ok := l.texts[id]
 	if !ok {
-		return fmt.Errorf("text %d is not in the file", id)
+		return damaged("text %d is not in the file", id)
 	}
 	t.refs += times
 	return nil

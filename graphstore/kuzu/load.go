@@ -3,12 +3,13 @@ package kuzu
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/kithgraph/kith/graphstore"
 )
 
 // errNotOpen reports reads between a replacement of the engine that failed and the write that mends it.
-var errNotOpen = errors.New("graph file is being reopened: retry")
+var errNotOpen = errors.New("graph file is closed until a write can open it")
 
 // read runs fn in a read transaction, with the gate held shared: no checkpoint and no replacement happen meanwhile.
 func (s *Store) read(ctx context.Context, fn func(*session) error) error {
@@ -19,7 +20,8 @@ func (s *Store) read(ctx context.Context, fn func(*session) error) error {
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.engine == nil {
-		return errNotOpen
+		_, why := s.head.get()
+		return fmt.Errorf("%w: %w", errNotOpen, why)
 	}
 	return s.engine.read(ctx, fn)
 }
@@ -82,7 +84,7 @@ func eachSpace(s *session, each func(no int64, space graphstore.Space)) error {
 		}
 		space, err := graphstore.NewSpace(user)
 		if err != nil {
-			return damaged("space %d: %w", no, err)
+			return damaged("space %d: %v", no, err)
 		}
 		each(no, space)
 		return nil

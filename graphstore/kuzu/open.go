@@ -54,15 +54,16 @@ func (s *Store) start() (err error) {
 	if err := s.openFirst(recovering); err != nil {
 		return err
 	}
+	if s.file, err = identify(s.path); err != nil {
+		return err
+	}
 	var changed bool
 	if s.id, changed, err = ensureSchema(s.engine.writer, s.cfg.pageSizes()); err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
-	head, err := readHead(s.engine.writer, s.id)
-	if err != nil {
-		return fmt.Errorf("read head: %w", err)
+	if err := s.readHead(); err != nil {
+		return err
 	}
-	s.head.set(head)
 	if changed || recovering {
 		// What was replayed holds memory like any commit; from here on it counts as checkpointed.
 		if err := s.checkpointLocked(); errors.Is(err, ErrDisk) && s.engine != nil {

@@ -1,9 +1,6 @@
 package kuzu
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // readNodes returns the rows of the nodes, all of which exist.
 func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) {
@@ -12,10 +9,11 @@ func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) 
 		for chunk := range slices.Chunk(ids, readsPerBatch) {
 			err := p.session.query(t.readNodes(), params{"ids": anyList(chunk)}, func(pack []any) error {
 				row, err := unpack(t.columns, pack, nil)
-				if err == nil {
-					rows[row[colID].(int64)] = row
+				if err != nil {
+					return damaged("%s: %w", t.name, err)
 				}
-				return err
+				rows[row[colID].(int64)] = row
+				return nil
 			})
 			if err != nil {
 				return nil, err
@@ -33,7 +31,7 @@ func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) 
 		}
 	}
 	if len(rows) != len(ids) {
-		return nil, fmt.Errorf("%s: %d of %d nodes that the index has are in the file", t.name, len(rows), len(ids))
+		return nil, damaged("%s: %d of %d nodes that the index has are in the file", t.name, len(rows), len(ids))
 	}
 	return rows, nil
 }
@@ -56,7 +54,7 @@ func (p *planner) readEdges(t *relTable, out bool, ids []int64, each func(row []
 	for chunk := range slices.Chunk(ids, readsPerBatch) {
 		err := p.session.query(t.readEdgesOfMany(out), params{"ids": anyList(chunk)}, func(pack []any) (err error) {
 			if row, err = unpack(t.columns, pack, row); err != nil {
-				return err
+				return damaged("%s: %w", t.name, err)
 			}
 			return each(row)
 		})

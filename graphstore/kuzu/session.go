@@ -122,11 +122,12 @@ func (s *session) count(query string, p params) (int64, error) {
 	return n, err
 }
 
-// cell returns a column of a row with its type checked.
+// cell returns a column of a row with its type checked. What this package asks for has one type and is never null, so another
+// one is damage.
 func cell[T int64 | float64 | string](row []any, i int) (T, error) {
 	v, ok := row[i].(T)
 	if !ok {
-		return v, fmt.Errorf("column %d is %T, want %T", i, row[i], v)
+		return v, damaged("column %d is %T, want %T", i, row[i], v)
 	}
 	return v, nil
 }

@@ -2,6 +2,7 @@ package kuzu
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,8 @@ type Store struct {
 	cfg   Config
 	log   *slog.Logger
 	owner *flock.Flock
-	id    string // of the graph, set by Open
+	id    string      // of the graph, set by Open
+	file  fs.FileInfo // as Open found it
 
 	requests chan func() // to the writer goroutine
 	written  chan struct{}

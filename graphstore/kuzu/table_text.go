@@ -1,8 +1,6 @@
 package kuzu
 
 import (
-	"fmt"
-
 	"github.com/kithgraph/kith/graphstore"
 )
 
@@ -62,7 +60,7 @@ func (p *planner) planTexts() error {
 		refs, stored := p.index.refs(id)
 		switch {
 		case !stored && !fresh[id]:
-			return fmt.Errorf("text %d is not in the file", id)
+			return damaged("text %d is not in the file", id)
 		case stored && refs+p.plan.refs[id] == 0:
 			p.plan.goneTexts = append(p.plan.goneTexts, id)
 		}

@@ -1,7 +1,6 @@
 package kuzu
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -87,7 +86,7 @@ func (r *textReader) finish() error {
 			}
 			following, ok := r.rows[rest]
 			if !ok || following[colPart] != int64(len(ids)) {
-				return fmt.Errorf("text %d: part %d is not in the file", id, len(ids))
+				return damaged("text %d: part %d is not in the file", id, len(ids))
 			}
 			part, ids = following, append(ids, rest)
 		}

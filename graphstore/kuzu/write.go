@@ -1,7 +1,6 @@
 package kuzu
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -174,7 +173,7 @@ func (w writeSession) expect(want int64, query string, p params) error {
 	}
 	got, err := w.count(query, p)
 	if err == nil && got != want {
-		err = fmt.Errorf("%s: wrote %d records, want %d", query, got, want)
+		err = damaged("%s: wrote %d records, want %d", query, got, want)
 	}
 	return err
 }
