@@ -11,9 +11,11 @@ import (
 
 // Quarantine moves the graph aside now, whatever Config.Quarantine says, and goes on with an empty one: for an owner that
 // found it damaged. Calls in flight lose their child. As always the hook runs before the empty graph takes a call, also when
-// there was no file to move. After a call that answered [graphstore.ErrDamaged] it has been done already, and doing it again
-// would move the new graph, unless Config.Quarantine is off. It works while no child runs as well, and then ends the wait for one. After an error the graph
+// there was no file to move. It works while no child runs as well, and then ends the wait for one. After an error the graph
 // is in its place still. The context bounds the wait for the beginning.
+//
+// After a call that answered [graphstore.ErrDamaged] it has been done already, unless Config.Quarantine is off: doing it
+// again would move the new graph.
 func (s *Store) Quarantine(ctx context.Context, reason string) error {
 	return s.send(ctx, func(ctx context.Context, v *supervisor, p *process) (*process, error) {
 		if p != nil {

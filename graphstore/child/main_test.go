@@ -37,6 +37,7 @@ var openers = map[string]func(path string) (graphstore.Store, error){
 	"memory": func(string) (graphstore.Store, error) { return graphstoretest.NewMemory(), nil },
 	"kuzu":   openKuzu,
 	"odd":    openOdd,
+	"lean":   func(string) (graphstore.Store, error) { return graphstoretest.NewMemory(), nil }, // builds nothing
 }
 
 func openKuzu(path string) (graphstore.Store, error) {
