@@ -16,10 +16,13 @@
 //     thread ends that started the child, and it does not wait for the transaction.)
 //  3. A child that ended is started again, later each time; too many ends in too short a time stop that for a while
 //     ([ErrBreakerOpen]).
-//  4. A graph that cannot be opened twice in a row is moved aside, never deleted, and an empty one takes its place. The
-//     owner is told before the empty graph takes its first call. A child that does not even come to open the graph (a
-//     missing library, a full process table) moves nothing.
-//  5. After Close there is no child, no socket and no goroutine left.
+//  4. A graph that cannot be opened twice in a row is moved aside, never deleted, and an empty one takes its place; so is
+//     one that says it is damaged, that kills its child at every load, or whose file is gone. The owner is told before the
+//     empty graph takes its first call. A child that does not even come to open the graph (a missing library, a full
+//     process table) moves nothing.
+//  5. [Store.Replace] puts another graph in its place. Whatever ends this process meanwhile, the next [Start] finds one of
+//     the two whole.
+//  6. After Close, and after [Build], there is no child, no socket and no goroutine left.
 //
-// docs/child.md has the protocol and what is not promised.
+// docs/child.md has the protocol, the steps of a replacement and what is not promised.
 package child
