@@ -97,6 +97,7 @@ func TestUnboundConsumers(t *testing.T) {
 		"used is made again":    {true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			js, g := newJS(t), newGraph(t)
 			if _, err := js.CreateConsumer(testContext(t), EventStream, newFeed(t, js, g, fastConfig()).consumerConfig()); err != nil {
 				t.Fatal(err)
@@ -195,6 +196,7 @@ func TestPullOfAKilledProcessIsNobody(t *testing.T) {
 func TestTwoServicesAtTheSameTime(t *testing.T) {
 	for name, there := range map[string]bool{"without a consumer": false, "with one that was never used": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			js, graphs := newJS(t), []*testGraph{newGraph(t), newGraph(t)}
 			if there {
 				if _, err := js.CreateConsumer(testContext(t), EventStream, newFeed(t, js, graphs[0], fastConfig()).consumerConfig()); err != nil {

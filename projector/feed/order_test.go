@@ -70,6 +70,7 @@ func TestAnyOrderEndsInTheSameGraph(t *testing.T) {
 	want := inOrder(t, events).String()
 	for _, seed := range []uint64{1, 2, 3} {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
 			js, g := newJS(t), newGraph(t)
 			rng := rand.New(rand.NewPCG(seed, 0))
 			mixed := append([][]byte(nil), events...)
