@@ -30,22 +30,32 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 // checkpointLocked checkpoints and replaces the engine. Space and memory are seen to first: a disk that runs full during a
 // checkpoint ends the process, a pool that does may cost the file.
 func (s *Store) checkpointLocked() error {
+	if err := s.prepareCheckpoint(); err != nil {
+		return err
+	}
+	return errors.Join(s.merge(), s.reopenLocked(false))
+}
+
+func (s *Store) prepareCheckpoint() error {
 	if err := errors.Join(s.checkFiles(), s.checkSpace()); err != nil {
 		return err
 	}
 	if checkpointNeed(s.path) > s.engine.pool { // long texts: the log is large for its records
-		if err := s.reopenLocked(false); err != nil {
-			return err
-		}
+		return s.reopenLocked(false)
 	}
-	err := s.renewHead()
-	if err == nil {
-		err = s.engine.writer.exec("CHECKPOINT")
+	return nil
+}
+
+// merge takes the log into the file. The engine must be replaced after it.
+func (s *Store) merge() error {
+	if err := s.renewHead(); err != nil {
+		return err
 	}
-	if err == nil {
-		s.budget.reset()
+	if err := s.engine.writer.exec("CHECKPOINT"); err != nil {
+		return err
 	}
-	return errors.Join(err, s.reopenLocked(false))
+	s.budget.reset()
+	return nil
 }
 
 // renewHead leaves one row of heads.

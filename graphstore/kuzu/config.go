@@ -57,9 +57,10 @@ type Config struct {
 type hooks struct {
 	statement  func(query string) error // asked before each statement of a write transaction
 	freeBytes  func(dir string) (uint64, error)
-	keepLog    bool  // no checkpoint at Close, as after a crash
-	forceBatch bool  // batches from two rows on, whatever the tables' sizes
-	page       int64 // rows of a page
+	keepLog    bool   // no checkpoint at Close, as after a crash
+	forceBatch bool   // batches from two rows on, whatever the tables' sizes
+	page       int64  // rows of a page
+	copied     func() // told after each chunk of a backup
 }
 
 func (c Config) withDefaults() Config {

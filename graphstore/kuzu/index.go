@@ -77,6 +77,18 @@ func (x *index) size(s graphstore.Space) int {
 	return 0
 }
 
+// stats counts what the index knows, which is all but the bytes.
+func (x *index) stats() graphstore.Stats {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	st := graphstore.Stats{Spaces: len(x.spaces), Facts: x.counts[graphstore.KindFact], Entities: x.counts[graphstore.KindEntity],
+		Topics: x.counts[graphstore.KindTopic]}
+	for _, n := range x.edges {
+		st.Edges += n
+	}
+	return st
+}
+
 // text returns the number of a text.
 func (x *index) text(s graphstore.Space, text string) (id int64, ok bool) {
 	x.mu.RLock()
