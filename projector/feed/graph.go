@@ -16,7 +16,8 @@ type Graph interface {
 	// ApplyMarked commits the changes of any number of spaces and the mark in one transaction, durable when it returns nil,
 	// under the rules of [graphstore.MarkedStore.ApplyMarked]: without changes it records the mark alone, a zero mark keeps
 	// the one that is there, [graphstore.ErrBadChange] and [graphstore.ErrDangling] are permanent and change nothing, any
-	// other error may be retried and may or may not have committed.
+	// other error may be retried and may or may not have committed. It must fail if the store has lost what it committed
+	// earlier in this run: the mark would claim that.
 	ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error
 }
 
