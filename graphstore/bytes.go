@@ -20,15 +20,15 @@ const (
 	emptyBytes  = 512                  // the snapshot itself
 )
 
-// Bytes estimates what the snapshot holds in memory, within a quarter for graphs of a thousand facts and more; what it shares with other
-// versions counts in each of them. It takes constant time.
+// Bytes estimates what the snapshot holds in memory, within a quarter for graphs of a thousand facts
+// and more; what it shares with other versions counts in each of them. It takes constant time.
 func (s *Snapshot) Bytes() int64 { return emptyBytes + s.bytes }
 
 // Bytes estimates what the snapshot that is being made holds, like [Snapshot.Bytes].
 func (b *Builder) Bytes() int64 { return emptyBytes + b.bytes + b.atoms.bytes }
 
-// EstimateBytes estimates what one record adds to a snapshot of a graph it belongs to, without building one. It knows
-// nothing of texts that records share, so it is nearer to what the largest such graph takes than to the mean.
+// EstimateBytes estimates what one record adds to the snapshot of its graph, without building one. It cannot know which
+// texts records share, so the sum over a graph is within a third or so of [Snapshot.Bytes].
 func EstimateBytes(c Change) int64 {
 	switch {
 	case c.Fact != nil:

@@ -67,6 +67,15 @@ func TestBytes(t *testing.T) {
 			} else {
 				t.Logf("ratio %.2f of %d bytes", ratio, took)
 			}
+			var estimate int64
+			for c := range s.Records() {
+				estimate += graphstore.EstimateBytes(c)
+			}
+			if ratio := float64(estimate) / float64(took); name != "shrunk" && math.Abs(ratio-1) > .35 {
+				t.Errorf("estimate from the records %d, measured %d: ratio %.2f", estimate, took, ratio)
+			} else {
+				t.Logf("from the records: ratio %.2f", ratio)
+			}
 			runtime.KeepAlive(s)
 		})
 	}

@@ -57,9 +57,11 @@ func (g *Graph) Digest() graphstore.Digest {
 type Usage struct {
 	Resident, Spaces int   // users in memory, users in all
 	Bytes, MaxBytes  int64 // of the resident snapshots; the bound, 0 for none
-	Evictions        int   // users dropped from memory since the start
-	Reloads          int   // users read from the store since the start, beside Load
-	TooLarge         int   // users that exceed the bound alone, as far as that has been found
+	// TotalBytes is what all users would take: of those that were not in memory yet, an estimate from their records.
+	TotalBytes int64
+	Evictions  int // users dropped from memory since the start
+	Reloads    int // users read from the store since the start, beside Load
+	TooLarge   int // users that exceed the bound alone, as far as that has been found
 }
 
 // Usage returns the state of the memory.
@@ -68,7 +70,7 @@ func (g *Graph) Usage() Usage {
 	d.RLock()
 	defer d.RUnlock()
 	return Usage{
-		Resident: len(d.residents), Spaces: len(d.entries), Bytes: d.bytes, MaxBytes: d.max,
+		Resident: len(d.residents), Spaces: len(d.entries), Bytes: d.bytes, MaxBytes: d.max, TotalBytes: d.total,
 		Evictions: d.evictions, Reloads: d.reloads, TooLarge: d.tooLarge,
 	}
 }

@@ -17,6 +17,7 @@ type directory struct {
 	entries   map[graphstore.Space]*entry
 	residents residents
 	bytes     int64 // of the resident snapshots
+	total     int64 // of all entries
 	counts    Counts
 	tooLarge  int // entries
 	digest    graphstore.Digest
@@ -46,7 +47,7 @@ func (d *directory) init(limit int64) {
 // reset empties the directory for a load.
 func (d *directory) resetLocked() {
 	d.entries, d.residents = map[graphstore.Space]*entry{}, nil
-	d.bytes, d.counts, d.tooLarge, d.digest = 0, Counts{}, 0, graphstore.Digest{}
+	d.bytes, d.total, d.counts, d.tooLarge, d.digest = 0, 0, Counts{}, 0, graphstore.Digest{}
 }
 
 func (d *directory) touch(e *entry) { e.used.Store(d.clock.Add(1)) }
@@ -92,9 +93,15 @@ func (d *directory) keepLocked(e *entry, s *graphstore.Snapshot) {
 	d.evictLocked()
 }
 
+// estimateLocked records the size of a space that has not been built.
+func (d *directory) estimateLocked(e *entry, bytes int64) {
+	d.total += bytes - e.bytes
+	e.bytes = bytes
+}
+
 // sizeLocked records the size of a space that has been built.
 func (d *directory) sizeLocked(e *entry, bytes int64) {
-	e.bytes = bytes
+	d.estimateLocked(e, bytes)
 	if over := d.max > 0 && bytes > d.max; over != e.tooLarge {
 		e.tooLarge = over
 		if over {

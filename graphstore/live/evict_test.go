@@ -59,6 +59,13 @@ func TestWhatDoesNotFitIsReadWhenAskedFor(t *testing.T) {
 	if u := g.Usage(); u.Resident != 0 || u.Spaces != users || u.Bytes != 0 || u.MaxBytes != limit {
 		t.Errorf("after the load: %+v: want nothing resident of %d spaces", u, users)
 	}
+	total := int64(0)
+	for _, b := range bytes {
+		total += b
+	}
+	if ratio := float64(g.Usage().TotalBytes) / float64(total); ratio < .75 || ratio > 1.25 || whole.Usage().TotalBytes != total {
+		t.Errorf("all users would take %d bytes, and do take %d: want %d", g.Usage().TotalBytes, whole.Usage().TotalBytes, total)
+	}
 	if _, err := g.View(graphstoretest.SpaceName(0)); !errors.Is(err, live.ErrLoading) {
 		t.Errorf("view of a user that is not resident: %v", err)
 	}
@@ -80,6 +87,9 @@ func TestWhatDoesNotFitIsReadWhenAskedFor(t *testing.T) {
 		if _, err := g.View(graphstoretest.SpaceName(i)); err != nil {
 			t.Errorf("user %d was used later than others: %v", i, err)
 		}
+	}
+	if u := g.Usage(); u.TotalBytes != total {
+		t.Errorf("all users were built: %d bytes, want %d", u.TotalBytes, total)
 	}
 	if u := g.Usage(); u.Reloads != users+1 || u.Evictions != users+1-3 {
 		t.Errorf("%+v: want %d reloads and all but 3 evicted", u, users+1)

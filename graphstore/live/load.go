@@ -109,7 +109,7 @@ func (l *loading) fill(d *directory) {
 	for space, s := range l.spaces {
 		e := d.entryLocked(space)
 		d.countLocked(e, s.counts)
-		e.bytes = s.bytes
+		d.estimateLocked(e, s.bytes)
 		if l.whole {
 			d.keepLocked(e, s.builder.Snapshot())
 			s.builder = nil
