@@ -86,7 +86,8 @@ func (r *replacement) begin(ctx context.Context, from string) error {
 	if err := r.move(from, r.new(unfinished, "")); err != nil {
 		return err
 	}
-	if err := errors.Join(syncDir(filepath.Dir(r.replaced)), syncDir(r.replaced), syncDir(filepath.Dir(from))); err != nil {
+	if err := errors.Join(syncDir(filepath.Dir(r.replaced)), syncDir(r.replaced), syncDir(r.folder+unfinished),
+		syncDir(filepath.Dir(from))); err != nil {
 		return err
 	}
 	return r.advance()
