@@ -86,6 +86,7 @@ func description() *grpc.ServiceDesc {
 		Methods: []grpc.MethodDesc{unary("Open", (*service).openStore), unary("Head", (*service).head),
 			unary("Spaces", (*service).spaces), unary("Stats", (*service).stats), unary("Backup", (*service).backup),
 			unary("Checkpoint", (*service).checkpoint), unary("Leaked", (*service).leaked),
+			unary("Verify", (*service).verify),
 			unary("StopBuild", (*service).stopBuild), unary("Close", (*service).closeStore)},
 		Streams: []grpc.StreamDesc{
 			{StreamName: "Build", ClientStreams: true, ServerStreams: true,

@@ -34,6 +34,7 @@ const (
 	methodStats      = "/" + serviceName + "/Stats"
 	methodBackup     = "/" + serviceName + "/Backup"
 	methodCheckpoint = "/" + serviceName + "/Checkpoint"
+	methodVerify     = "/" + serviceName + "/Verify"
 	methodLeaked     = "/" + serviceName + "/Leaked"
 	methodBuild      = "/" + serviceName + "/Build"
 	methodStopBuild  = "/" + serviceName + "/StopBuild"
