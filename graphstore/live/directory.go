@@ -2,6 +2,7 @@ package live
 
 import (
 	"container/heap"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -35,6 +36,7 @@ type entry struct {
 	// version changes with every publication by the writer. A reload that began at another one has read something older.
 	version  uint64
 	tooLarge bool    // bytes exceed the bound, and are known to
+	open     bool    // a commit is under way or its outcome unknown: the store may be ahead of counts
 	flight   *flight // the reload that is asked for, if any
 	queued   int64   // used as it was when put into residents
 }
@@ -67,6 +69,7 @@ func (d *directory) entryLocked(space graphstore.Space) *entry {
 func (d *directory) publishLocked(s *graphstore.Snapshot) {
 	e := d.entryLocked(s.Space())
 	e.version++
+	e.open = false
 	if s.Facts()+s.Entities()+s.Topics() == 0 {
 		d.forgetLocked(e)
 		return
@@ -116,6 +119,26 @@ func (d *directory) countLocked(e *entry, c Counts) {
 	d.counts.add(e.counts, -1)
 	e.counts = c
 	d.counts.add(c, 1)
+}
+
+// setOpen says for the spaces of a commit whether the store may be ahead of what is published.
+func (d *directory) setOpen(next []*graphstore.Snapshot, open bool) {
+	d.Lock()
+	defer d.Unlock()
+	for _, s := range next {
+		if e, known := d.entries[s.Space()]; known {
+			e.open = open
+		}
+	}
+}
+
+// checkLocked compares what the store gave of a space with what was committed. It finds a store that has lost records, like one
+// that has put an empty graph in the place of a damaged one, before a search or a plan takes that for the truth.
+func (e *entry) checkLocked(s *graphstore.Snapshot) error {
+	if c := countsOf(s); !e.open && c != e.counts {
+		return fmt.Errorf("load graph of %s: %w: it has %+v, committed were %+v", graphstore.Shorten(e.space.UserID()), graphstore.ErrDamaged, c, e.counts)
+	}
+	return nil
 }
 
 // forgetLocked removes a space that has no records.

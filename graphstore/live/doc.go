@@ -13,7 +13,8 @@
 //  5. After a commit of unknown outcome the affected spaces are read from the store again before anything is planned
 //     against them. Until then readers keep the last published snapshot.
 //  6. Published snapshots stay within [Config.MaxBytes]. Those least recently used go; who holds one keeps it.
-//  7. What [Graph.Load] lets through adds up to the digest of the store's head.
+//  7. What the store gives back of a user has the counts that were committed, else it is [graphstore.ErrDamaged].
+//  8. What [Graph.Load] lets through adds up to the digest of the store's head.
 //
 // The directory knows every space: its counts, its size, when it was used, and its snapshot or that it has none. Where
 // everything fits, everything is resident from the start and a search never waits. Where it does not, a user is read

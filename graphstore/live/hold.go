@@ -72,6 +72,7 @@ func (h *Held) Rebuilt() {
 	for c := range h.Records() {
 		d.Add(c)
 	}
+	h.graph.dir.setOpen(h.snapshots, false)
 	clear(w.suspect)
 	w.releaseAllLocked()
 	w.unsure = false

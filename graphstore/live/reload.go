@@ -77,6 +77,9 @@ func (g *Graph) work() {
 // never older than one that was published before.
 func (g *Graph) landLocked(e *entry, version uint64, s *graphstore.Snapshot, bytes int64, err error) {
 	d, f := &g.dir, e.flight
+	if err == nil {
+		err = e.checkLocked(s)
+	}
 	switch {
 	case d.entries[e.space] != e || e.snap != nil || e.tooLarge:
 		// Whoever waits finds by itself what there is now.

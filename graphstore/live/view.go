@@ -20,7 +20,8 @@ func (g *Graph) View(space graphstore.Space) (*graphstore.Snapshot, error) {
 }
 
 // Acquire is View that waits for a user to be read from the store, until ctx ends: then it returns ErrLoading, and the
-// reload goes on. It does not wait for Load. An error of the store is returned as it is.
+// reload goes on. It does not wait for Load. Further errors: the store's, and [graphstore.ErrDamaged] where it has other counts
+// of the user than were committed.
 func (g *Graph) Acquire(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
 	for {
 		s, f, err := g.look(space)

@@ -12,7 +12,8 @@ import (
 type writer struct {
 	turn chan struct{} // holds a token while nobody has the turn
 
-	suspect map[graphstore.Space]struct{} // the store may hold more than the snapshot
+	// suspect holds the spaces of which the store may hold more than the snapshot, with the counts it then has.
+	suspect map[graphstore.Space]Counts
 	// unsure is set from the moment there is a suspect until the head has been read again.
 	unsure bool
 	mark   graphstore.Mark
@@ -24,7 +25,7 @@ type writer struct {
 
 func newWriter() writer {
 	w := writer{
-		turn: make(chan struct{}, 1), suspect: map[graphstore.Space]struct{}{},
+		turn: make(chan struct{}, 1), suspect: map[graphstore.Space]Counts{},
 		working: map[graphstore.Space]*graphstore.Snapshot{},
 	}
 	w.turn <- struct{}{}
@@ -125,21 +126,36 @@ func (g *Graph) currentLocked(ctx context.Context, space graphstore.Space) (*gra
 		if s, _, err = g.read(ctx, space, 0); err != nil {
 			return nil, err
 		}
-		d.Lock()
-		d.reloads++
-		d.keepLocked(e, s) // only the writer removes entries, and that is who is here
-		d.Unlock()
+		if err := g.keepRead(e, s); err != nil {
+			return nil, err
+		}
 	}
 	g.writer.holdLocked(s, d.max)
 	return s, nil
 }
 
+// keepRead makes what the writer has read resident. Only the writer removes entries, so this one is still good.
+func (g *Graph) keepRead(e *entry, s *graphstore.Snapshot) error {
+	g.dir.Lock()
+	defer g.dir.Unlock()
+	if err := e.checkLocked(s); err != nil {
+		return err
+	}
+	g.dir.reloads++
+	g.dir.keepLocked(e, s)
+	return nil
+}
+
 // trustLocked reads a suspect space from the store again, and the head after the last of them.
 func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
-	if _, suspect := g.writer.suspect[space]; suspect {
+	if after, suspect := g.writer.suspect[space]; suspect {
 		s, _, err := g.read(ctx, space, 0)
 		if err != nil {
 			return err
+		}
+		if before, c := g.countsOfSpace(space), countsOf(s); c != before && c != after {
+			return fmt.Errorf("load graph of %s: %w: it has %+v, committed were %+v or %+v",
+				graphstore.Shorten(space.UserID()), graphstore.ErrDamaged, c, before, after)
 		}
 		g.publish(graphstore.Digest{}, s)
 		g.writer.holdLocked(s, g.dir.max)
@@ -189,8 +205,11 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 	if err != nil {
 		return err
 	}
+	g.dir.setOpen(next, true)
 	if err := g.store.ApplyMarked(ctx, changes, mark); err != nil {
-		if !errors.Is(err, graphstore.ErrBadChange) && !errors.Is(err, graphstore.ErrDangling) {
+		if errors.Is(err, graphstore.ErrBadChange) || errors.Is(err, graphstore.ErrDangling) {
+			g.dir.setOpen(next, false)
+		} else {
 			g.writer.doubtLocked(next)
 		}
 		return fmt.Errorf("commit graph changes: %w", err)
@@ -206,7 +225,7 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 // doubtLocked notes that the store may or may not hold what these snapshots do.
 func (w *writer) doubtLocked(next []*graphstore.Snapshot) {
 	for _, s := range next {
-		w.suspect[s.Space()] = struct{}{}
+		w.suspect[s.Space()] = countsOf(s)
 		w.unsure = true
 		w.releaseLocked(s.Space())
 	}

@@ -1,0 +1,48 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/graphstoretest"
+)
+
+// A store that loses everything behind the graph's back, as one does that opens an empty file in the place of a damaged
+// one, is not believed: not by a search, not by a plan, and not after a commit of unknown outcome.
+func TestEmptiedStoreIsNotBelieved(t *testing.T) {
+	ctx := context.Background()
+	memory, bytes := filled(t, 3, 50)
+	store := graphstoretest.NewFaulty(memory, graphstoretest.OnNth(graphstoretest.MethodApply, 1, graphstoretest.Fault{Before: errors.New("child died")}))
+	g := loadedWithin(t, store, bytes[0]*2)
+	zero, one, two := graphstoretest.SpaceName(0), graphstoretest.SpaceName(1), graphstoretest.SpaceName(2)
+	if acquire(t, g, zero).Facts() != 50 {
+		t.Fatal("not whole")
+	}
+	if err := g.Apply(ctx, []graphstore.Change{fact(zero, "new")}); err == nil {
+		t.Fatal("no error")
+	}
+	counts := g.Counts()
+	var all []graphstore.Change
+	if err := memory.LoadAll(ctx, func(c graphstore.Change) error { all = append(all, graphstore.DeleteKey(c.Space, c.Key())); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := memory.Apply(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := g.Acquire(ctx, one); !errors.Is(err, graphstore.ErrDamaged) {
+		t.Errorf("search: %v, %v", s, err)
+	}
+	for _, s := range []graphstore.Space{zero, two} {
+		if s, err := g.Snapshot(ctx, s); !errors.Is(err, graphstore.ErrDamaged) {
+			t.Errorf("plan: %v, %v", s, err)
+		}
+	}
+	if s, err := g.View(zero); err != nil || s.Facts() != 50 {
+		t.Errorf("what is resident: %v", err)
+	}
+	if g.Counts() != counts {
+		t.Errorf("counts %+v: want those committed, %+v", g.Counts(), counts)
+	}
+}
