@@ -3,7 +3,8 @@ package graphstore
 // Link is one contribution to an edge, seen from one of its two facts.
 //
 // It takes 16 bytes, because a walk of the graph is as fast as memory is read. Who asserts it is one of few cases almost
-// always (the source fact, the target fact, the spine), coded in how; the others, and those with a detail, have a note at the node.
+// always (the source fact, the target fact, the spine), coded in how; the others, and those with a detail, have a note at
+// the node.
 type Link struct {
 	Weight float64 // in (0, 1]
 	To     Node    // in a bridge: the number of the entity or topic

@@ -75,7 +75,7 @@ func (h *Held) Rebuilt() {
 	h.graph.dir.setOpen(h.snapshots, false)
 	clear(w.suspect)
 	w.releaseAllLocked()
-	w.unsure = false
+	w.unsure, w.heads = false, possibleDigests{d}
 	h.graph.dir.Lock()
 	h.graph.dir.digest = d
 	h.graph.dir.Unlock()

@@ -29,7 +29,7 @@ func (g *Graph) Load(ctx context.Context) error {
 		return err
 	}
 	l.fill(&g.dir)
-	g.writer.mark = head.Mark
+	g.writer.mark, g.writer.heads = head.Mark, possibleDigests{head.Digest}
 	g.failed.err.Store(nil)
 	close(g.loaded)
 	g.log.Info("graph loaded", "spaces", len(l.spaces), "records", l.digest.Records(), "resident", l.whole, "bytes", g.Usage().Bytes, "took", time.Since(start))

@@ -17,6 +17,7 @@ type writer struct {
 	// unsure is set from the moment there is a suspect until the head has been read again.
 	unsure bool
 	mark   graphstore.Mark
+	heads  possibleDigests
 
 	// working holds what a batch is planned against, resident or not, so that nothing is read twice for it.
 	working      map[graphstore.Space]*graphstore.Snapshot
@@ -169,7 +170,10 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 	if err != nil {
 		return fmt.Errorf("read head of graph: %w", err)
 	}
-	g.writer.unsure, g.writer.mark = false, head.Mark
+	if err := g.writer.heads.check(head.Digest); err != nil {
+		return err
+	}
+	g.writer.unsure, g.writer.mark, g.writer.heads = false, head.Mark, possibleDigests{head.Digest}
 	g.dir.Lock()
 	g.dir.digest = head.Digest
 	g.dir.Unlock()
@@ -211,12 +215,14 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 			g.dir.setOpen(next, false)
 		} else {
 			g.writer.doubtLocked(next)
+			g.writer.heads.mayChange(change)
 		}
 		return fmt.Errorf("commit graph changes: %w", err)
 	}
 	if mark != (graphstore.Mark{}) {
 		g.writer.mark = mark
 	}
+	g.writer.heads.change(change)
 	g.publish(change, next...)
 	g.keepOneLocked(next)
 	return nil
