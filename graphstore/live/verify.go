@@ -18,11 +18,7 @@ func (g *Graph) Verify(ctx context.Context) error {
 		return err
 	}
 	defer g.writer.unlock()
-	head, err := g.store.Head(ctx)
-	if err != nil {
-		return fmt.Errorf("read head of graph: %w", err)
-	}
-	return g.writer.heads.check(head.Digest)
+	return g.headLocked(ctx)
 }
 
 // possibleDigests are the digests the store may have: one, and for each commit of unknown outcome twice as many. None

@@ -150,6 +150,9 @@ func (g *Graph) keepRead(e *entry, s *graphstore.Snapshot) error {
 // trustLocked reads a suspect space from the store again, and the head after the last of them.
 func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 	if after, suspect := g.writer.suspect[space]; suspect {
+		if err := g.headLocked(ctx); err != nil { // before a state that went back takes the place of what is published
+			return err
+		}
 		s, _, err := g.read(ctx, space, 0)
 		if err != nil {
 			return err
@@ -178,6 +181,15 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 	g.dir.digest = head.Digest
 	g.dir.Unlock()
 	return nil
+}
+
+// headLocked looks whether the store is in a state that it may be in.
+func (g *Graph) headLocked(ctx context.Context) error {
+	head, err := g.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read head of graph: %w", err)
+	}
+	return g.writer.heads.check(head.Digest)
 }
 
 // publish makes snapshots the newest of their spaces, all at once; change is by what they change the whole digest.
