@@ -10,24 +10,6 @@ import (
 	"time"
 )
 
-// progressed waits until a random part of the events is projected.
-func (w *world) progressed() {
-	w.t.Helper()
-	h, err := w.health()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	left := h.Pending
-	if left < 2 {
-		return
-	}
-	at := left - 1 - w.rng.Uint64N(max(1, left/4))
-	eventually(w.t, w.p, func() bool {
-		h, err := w.health()
-		return err == nil && h.GraphLoaded && (h.Pending <= at || h.Pending == 0)
-	})
-}
-
 // chaosTornLog ends everything in the middle of the work and cuts the log of the store at a random place: what it then
 // lacks was acknowledged, and has to come from the stream again.
 func chaosTornLog(t *testing.T, rng *rand.Rand) (o outcome) {
@@ -35,7 +17,7 @@ func chaosTornLog(t *testing.T, rng *rand.Rand) (o outcome) {
 	cut := int64(0)
 	w.start()
 	for range full(10, 2) {
-		w.progressed()
+		w.progressed(14)
 		w.killAll()
 		log := w.graph() + ".wal"
 		if st, err := os.Stat(log); err == nil && st.Size() > 1 {
@@ -103,7 +85,7 @@ func chaosFlippedCold(t *testing.T, rng *rand.Rand) (o outcome) {
 	w := newWorld(t, rng, full(4_000, 800), "KITH_BATCH_EVENTS=64", "KITH_BATCH_TICK=1ms")
 	w.start()
 	for range full(12, 2) {
-		w.progressed()
+		w.progressed(16)
 		w.killAll()
 		w.flips()
 		o.injected++
@@ -131,7 +113,7 @@ func chaosFlippedHot(t *testing.T, rng *rand.Rand) (o outcome) {
 	w.start()
 	p := w.probe(2 * time.Millisecond)
 	for range full(12, 2) {
-		w.progressed()
+		w.progressed(16)
 		w.flips()
 		o.injected++
 		w.killChild()
@@ -174,7 +156,7 @@ func chaosDeleted(t *testing.T, rng *rand.Rand, remove func(*world) error) (o ou
 	w.start()
 	p := w.probe(2 * time.Millisecond)
 	for range full(3, 1) {
-		w.progressed()
+		w.progressed(8)
 		if err := remove(w); err != nil {
 			t.Fatal(err)
 		}

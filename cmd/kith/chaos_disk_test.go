@@ -87,7 +87,7 @@ func chaosFullDisk(t *testing.T, rng *rand.Rand) (o outcome) {
 	p := w.probe(2 * time.Millisecond)
 	refused := 0
 	for _, free := range []uint64{0, 1 << 20, 9 << 20, 20 << 20, 0}[:full(5, 2)] {
-		w.progressed()
+		w.progressed(8)
 		w.fill(free)
 		o.injected++
 		// Until the service says that it is held up, or goes on because what is left is enough for it.

@@ -17,8 +17,11 @@ func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
 	parents, working := 0, 0
 	for o.injected < rounds {
 		p := w.probe(2 * time.Millisecond)
-		time.Sleep(time.Duration(rng.IntN(400)) * time.Millisecond) // the moment is what is random
-		if h, err := w.health(); err == nil && h.Pending > 0 {
+		if rng.IntN(4) > 0 { // else at any moment of the start
+			w.progressed(200)
+		}
+		time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond) // the moment is what is random
+		if h, err := w.health(); err == nil && w.done(h) < uint64(w.events) {
 			working++
 		}
 		if rng.IntN(3) > 0 {

@@ -110,6 +110,30 @@ func (w *world) health() (server.Health, error) {
 	return w.cl.health(ctx)
 }
 
+// done returns how many events are settled, as far as this run of the service knows.
+func (w *world) done(h server.Health) uint64 {
+	if h.LastSuccess.IsZero() || !h.GraphLoaded {
+		return 0
+	}
+	return uint64(w.events) - min(h.Pending, uint64(w.events))
+}
+
+// progressed waits until the service is at work and has taken some more events: a random number up to a share of all.
+func (w *world) progressed(share int) {
+	w.t.Helper()
+	var from uint64
+	eventually(w.t, w.p, func() bool {
+		h, err := w.health()
+		from = w.done(h)
+		return err == nil && from > 0
+	})
+	until := min(uint64(w.events), from+w.rng.Uint64N(uint64(max(2, w.events/share))))
+	eventually(w.t, w.p, func() bool {
+		h, err := w.health()
+		return err == nil && w.done(h) >= until
+	})
+}
+
 // childPID waits for a store process and returns it.
 func (w *world) childPID() int {
 	w.t.Helper()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,7 +30,10 @@ func (graphChildCmd) Run(e *env) error {
 		}
 		return store, nil
 	}
-	return child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Logger: e.log})
+	build := func(ctx context.Context, path, id string, mark graphstore.Mark, all func(func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {
+		return kuzu.Build(ctx, path, kuzu.BuildConfig{Config: e.kuzuConfig(), ID: id, Mark: mark}, all)
+	}
+	return child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Build: build, Logger: e.log})
 }
 
 func (e *env) kuzuConfig() kuzu.Config { return kuzu.Config{Logger: e.log} }

@@ -224,3 +224,21 @@ func (g *graphFile) account(ctx context.Context) (child.Account, error) {
 	}
 	return store.Account(ctx)
 }
+
+// verify has the store read everything and compare it with its head.
+func (g *graphFile) verify(ctx context.Context) error {
+	store, err := g.started()
+	if err != nil {
+		return err
+	}
+	return store.Verify(ctx)
+}
+
+// quarantine moves the graph aside.
+func (g *graphFile) quarantine(ctx context.Context, reason string) error {
+	store, err := g.started()
+	if err != nil {
+		return err
+	}
+	return store.Quarantine(ctx, reason)
+}

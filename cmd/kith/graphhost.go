@@ -25,8 +25,8 @@ type graphHost struct {
 	file  *graphFile
 	write bool // events are projected
 
-	live    atomic.Pointer[live.Graph] // never nil
-	emptied chan struct{}              // holds a token when the store may have an empty graph in the place of a damaged one
+	live   atomic.Pointer[live.Graph] // never nil
+	events chan struct{}              // holds a token when the store's process has begun anew, maybe with an empty graph
 
 	feed  atomic.Pointer[feed.Feed] // made when the graph is loaded
 	fed   chan struct{}             // closed when the first is made
@@ -36,8 +36,11 @@ type graphHost struct {
 }
 
 func (e *env) newGraphHost(write bool) (*graphHost, error) {
-	h := &graphHost{e: e, write: write, emptied: make(chan struct{}, 1), fed: make(chan struct{})}
-	file, err := e.openGraph(child.Hooks{Quarantined: func(child.Quarantine) { h.suspectEmpty() }})
+	h := &graphHost{e: e, write: write, events: make(chan struct{}, 1), fed: make(chan struct{})}
+	file, err := e.openGraph(child.Hooks{
+		Quarantined: func(child.Quarantine) { h.suspect() },
+		Restarted:   func(child.Restart) { h.suspect() },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +53,10 @@ func (h *graphHost) newLive() *live.Graph {
 	return live.New(h.file, live.Config{Logger: h.e.log, MaxBytes: h.e.cfg.Graph.MemoryBytes})
 }
 
-func (h *graphHost) suspectEmpty() {
+// suspect has the store looked at.
+func (h *graphHost) suspect() {
 	select {
-	case h.emptied <- struct{}{}:
+	case h.events <- struct{}{}:
 	default:
 	}
 }
@@ -129,14 +133,31 @@ func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStr
 		select {
 		case <-ctx.Done():
 			return
-		case <-h.emptied:
+		case <-h.events:
 		}
-		if !h.file.lost() {
-			continue // it was noticed while the graph was loaded
-		}
-		if !h.refill(ctx, g, head.ID) {
+		h.inspect(ctx, g)
+		if h.file.lost() && !h.refill(ctx, g, head.ID) {
 			return
 		}
+	}
+}
+
+// inspect looks whether a store's process that has begun anew still has the graph that memory has: first by its head, then
+// by reading everything, which takes seconds and holds nobody up. A store that has not is emptied, so that it is filled
+// again. Trouble that says nothing of the graph is left alone: the store is looked at again after its next start.
+func (h *graphHost) inspect(ctx context.Context, g *live.Graph) {
+	err := g.Verify(ctx)
+	if err == nil {
+		err = h.file.verify(ctx)
+	}
+	switch {
+	case err == nil, ctx.Err() != nil, h.file.lost():
+	case errors.Is(err, graphstore.ErrDamaged):
+		if qerr := h.file.quarantine(ctx, err.Error()); qerr != nil && ctx.Err() == nil {
+			h.e.log.Error("damaged graph cannot be moved aside", "err", qerr)
+		}
+	default:
+		h.e.log.Warn("graph file was not verified after a restart of its process", "err", err)
 	}
 }
 

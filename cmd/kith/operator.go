@@ -10,6 +10,7 @@ import (
 	"github.com/kithgraph/kith/graphstore/child"
 	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/projector/feed"
 )
 
 var _ server.Operator = (*service)(nil)
@@ -61,6 +62,9 @@ func (s *service) feedTrouble(h *server.Health) []string {
 	}
 	if st.Failures > 0 {
 		texts = append(texts, fmt.Sprintf("projection fails, %d times in a row: %s", st.Failures, h.LastError))
+	}
+	if m := st.Missing; m != (feed.Missing{}) {
+		texts = append(texts, fmt.Sprintf("events %d to %d are no longer in the stream and are missing from the graph until a backfill", m.From, m.To))
 	}
 	if st.Undelivered > 0 {
 		texts = append(texts, fmt.Sprintf("%d bad events wait because their dead letters cannot be stored", st.Undelivered))
@@ -146,7 +150,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 		st := f.Status()
 		out.Feed = server.FeedStats{
 			Applied: st.Applied, Unchanged: st.Unchanged, Deferred: st.Deferred, Dead: st.Dead, DeadFacts: st.DeadFacts,
-			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Pending: st.Pending + uint64(st.AckPending),
+			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Rewound: st.Rewound, BatchSize: st.BatchSize, Pending: st.Pending + uint64(st.AckPending),
 		}
 	}
 	return out, nil

@@ -40,7 +40,7 @@ type NATS struct {
 	SyncAlways  bool          `name:"nats-sync-always" env:"KITH_NATS_SYNC_ALWAYS" help:"Embedded server: fsync every message instead of once a second."`
 	MaxAge      time.Duration `name:"stream-max-age" env:"KITH_STREAM_MAX_AGE" default:"0s" help:"Age at which the stream drops events; 0 keeps them."`
 	MaxBytes    int64         `name:"stream-max-bytes" env:"KITH_STREAM_MAX_BYTES" default:"0" help:"Size in bytes at which the stream drops its oldest events; 0 is no limit."`
-	BatchEvents int           `name:"batch-events" env:"KITH_BATCH_EVENTS" default:"256" help:"Most events in one graph transaction."`
+	BatchEvents int           `name:"batch-events" env:"KITH_BATCH_EVENTS" default:"2048" help:"Most events in one graph transaction; the number adapts to how long commits take."`
 	BatchTick   time.Duration `name:"batch-tick" env:"KITH_BATCH_TICK" default:"50ms" help:"Longest time an event waits for its batch to fill."`
 }
 

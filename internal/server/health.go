@@ -77,6 +77,8 @@ type FeedStats struct {
 	Redelivered uint64 `json:"redelivered"` // deliveries that were not the first
 	Returned    uint64 `json:"returned"`    // given back because of trouble
 	Commits     uint64 `json:"commits"`     // graph transactions
+	Rewound     uint64 `json:"rewound"`     // times that events were taken again because the graph had gone back
+	BatchSize   int    `json:"batch_size"`  // most events in the next transaction
 	Pending     uint64 `json:"pending"`     // not projected yet
 }
 
