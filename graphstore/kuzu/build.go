@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/google/uuid"
 
@@ -27,8 +28,8 @@ import (
 // the same path and TempDir.
 //
 // In memory it holds a number for each node and each text and the identity of each edge, some 100 bytes per node, 80 per text
-// and 30 per edge, and beside them Kuzu's pool. A context that ends stops the build between two statements, which can
-// take seconds. Kuzu may end the process, as everywhere; what must not die builds in a process of its own.
+// and 30 per edge, and after them Kuzu's pool, about 300 bytes per edge between facts. A context that ends stops the
+// build between two statements, which can take seconds. Kuzu may end the process, as everywhere; what must not die builds in a process of its own.
 func Build(ctx context.Context, path string, cfg BuildConfig,
 	records func(yield func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {
 	cfg = cfg.withDefaults()
@@ -92,6 +93,9 @@ func (b *build) make() error {
 	b.cfg.phase("stage")
 	if err := b.take(s); err != nil {
 		return err
+	}
+	if s.bytes > b.cfg.BufferPoolBytes {
+		debug.FreeOSMemory() // what numbered the records is not needed any more, and Kuzu takes as much
 	}
 	c := &copier{stage: s, cfg: b.cfg, files: b.files}
 	if err := c.run(b.ctx, b.head); err != nil {

@@ -2,6 +2,7 @@ package kuzu
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 var (
 	buildFacts  = flag.Int("build-facts", 0, "facts of the build that is measured by phase; 0 measures none")
 	buildSpaces = flag.Int("build-spaces", 901, "spaces of the build that is measured by phase")
+	buildTimes  = flag.Int("build-times", 1, "how many times these facts come, each time in other spaces, in the build that is measured by phase")
 	buildPool   = flag.Int64("build-pool", 0, "BufferPoolBytes of the build that is measured by phase; 0: the default")
 )
 
@@ -39,7 +41,7 @@ func TestBuildPhases(t *testing.T) {
 		phase, began, beganCPU = name, now, cpu
 	}
 	cfg := BuildConfig{Config: Config{BufferPoolBytes: *buildPool}, phase: next}
-	_, st, err := Build(t.Context(), path, cfg, recordsOf(all))
+	_, st, err := Build(t.Context(), path, cfg, repeated(all, *buildTimes))
 	next("")
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +110,30 @@ func BenchmarkBuild(b *testing.B) {
 	perOp := b.Elapsed() / time.Duration(b.N)
 	b.ReportMetric(float64(st.Facts+st.Edges)/perOp.Seconds(), "facts+edges/s")
 	b.ReportMetric(float64(baseline)/float64(perOp), "x-apply")
+}
+
+// repeated yields a slice again and again, each time in other spaces: a graph that would not fit memory.
+func repeated(all []graphstore.Change, times int) func(func(graphstore.Change) error) error {
+	return func(yield func(graphstore.Change) error) error {
+		for i := range times {
+			spaces := make(map[graphstore.Space]graphstore.Space)
+			for _, c := range all {
+				s, ok := spaces[c.Space]
+				if !ok {
+					var err error
+					if s, err = graphstore.NewSpace(fmt.Sprint(c.Space, "-", i)); err != nil {
+						return err
+					}
+					spaces[c.Space] = s
+				}
+				c.Space = s
+				if err := yield(c); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // recordsOf yields a slice.

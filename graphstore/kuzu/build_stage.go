@@ -26,6 +26,7 @@ type stageFile struct {
 	rows    *parquetWriter
 	count   string // counts what is in the table
 	threads uint64 // to copy with
+	pool    int64  // what the copy needs, times the size of the file
 }
 
 // newStage makes the files, in a directory that is there. After an error the caller closes it as well.
@@ -37,12 +38,12 @@ func newStage(dir string, room func(staged int64) error) (*stage, error) {
 	}
 	for _, t := range tables {
 		count := fmt.Sprintf("MATCH (n:%s) RETURN count(*)", t.name)
-		if err := s.open(&stageFile{table: t, count: count, threads: threadsForNodes}); err != nil {
+		if err := s.open(&stageFile{table: t, count: count, threads: threadsForNodes, pool: poolPerNodes}); err != nil {
 			return s, err
 		}
 	}
 	for _, t := range relTables() {
-		edges := &stageFile{table: &t.table, count: t.countEdges(), threads: threadsForEdges}
+		edges := &stageFile{table: &t.table, count: t.countEdges(), threads: threadsForEdges, pool: poolPerEdges}
 		if err := s.open(edges, colSrc, colDst); err != nil { // a copy of edges wants the keys of both ends first
 			return s, err
 		}
