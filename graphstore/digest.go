@@ -19,15 +19,20 @@ type Digest struct {
 	records int
 }
 
+// recordRoom is what the canonical form of nearly every record fits in, so that it needs no memory of its own.
+const recordRoom = 512
+
 // Add takes in one record; the change's Op does not count. Adding a record twice gives another digest.
 func (d *Digest) Add(c Change) {
-	d.addSum(sha256.Sum256(appendRecord(nil, c)))
+	var room [recordRoom]byte
+	d.addSum(sha256.Sum256(appendRecord(room[:0], c)))
 	d.records++
 }
 
 // Remove takes a record out again that was added: the digest is then as if it had never been.
 func (d *Digest) Remove(c Change) {
-	h := sha256.Sum256(appendRecord(nil, c))
+	var room [recordRoom]byte
+	h := sha256.Sum256(appendRecord(room[:0], c))
 	var borrow uint64
 	for i := range d.sum {
 		d.sum[i], borrow = bits.Sub64(d.sum[i], binary.LittleEndian.Uint64(h[8*i:]), borrow)

@@ -181,6 +181,9 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	cfg := h.e.feedConfig()
 	cfg.GraphID, cfg.Mark = head.ID, head.Mark
+	if cfg.FormerIDs, err = noteGraphID(h.e.cfg.DataDir, head.ID); err != nil {
+		h.e.log.Warn("a consumer of a lost graph may have to be watched before it is taken over", "err", err)
+	}
 	f, err := feed.New(js, plan, g, cfg)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -15,6 +16,7 @@ import (
 //   - The own graph: go on.
 //   - None, and nothing was ever delivered: it is made again with the own id. Made, not updated: of two services that come
 //     at the same time one then finds the other's id.
+//   - A graph that this one took the place of: it is made again.
 //   - Another graph, or none after deliveries: if nobody uses it (see usage) it is made again, from what the graph says that
 //     it has (see hold). If somebody does, a *[ForeignConsumerError].
 //
@@ -60,8 +62,10 @@ func (f *Feed) bound(info *jetstream.ConsumerInfo) bool {
 func (f *Feed) rebind(ctx context.Context, stream jetstream.Stream, info *jetstream.ConsumerInfo, want jetstream.ConsumerConfig) (consumer jetstream.Consumer, reason string, err error) {
 	found := info.Config.Metadata[graphKey]
 	if fresh := found == "" && info.Delivered.Consumer == 0 && info.NumWaiting == 0; !fresh {
-		if err := f.awaitUnused(ctx, info); err != nil {
-			return nil, "", err
+		if !slices.Contains(f.cfg.FormerIDs, found) {
+			if err := f.awaitUnused(ctx, info); err != nil {
+				return nil, "", err
+			}
 		}
 		reason = reasonForeign
 		f.log.Warn("consumer fed another graph and nobody uses it: making it again from the first event that this graph lacks",

@@ -192,6 +192,28 @@ func TestPullOfAKilledProcessIsNobody(t *testing.T) {
 	}
 }
 
+// TestFormerGraphIsNotWatched: a pull that was left open a moment ago does not hold up the graph that took the place of the
+// one it was for. The watch would last for a second here, and the test's clock is not asked: the pull is still open.
+func TestFormerGraphIsNotWatched(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	publish(t, js, numbered(userA, 3)...)
+	feedOnce(t, boundFeed(t, js, newGraph(t), "graph-1"))
+	killed, err := js.Consumer(testContext(t), EventStream, Durable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := killed.Fetch(1, jetstream.FetchMaxWait(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	f := boundFeed(t, js, g, "graph-2")
+	f.cfg.FormerIDs = []string{"graph-0", "graph-1"}
+	feedOnce(t, f)
+	g.wantFacts(t, userA, 3)
+	if s := f.Status(); s.Rebuilt != 1 || s.LastError != nil {
+		t.Errorf("status %+v: want one rebuild and no error", s)
+	}
+}
+
 // TestTwoServicesAtTheSameTime: whoever comes first has it all, whatever stands there.
 func TestTwoServicesAtTheSameTime(t *testing.T) {
 	for name, there := range map[string]bool{"without a consumer": false, "with one that was never used": true} {

@@ -46,6 +46,10 @@ type Config struct {
 	// delivered to the other one.
 	GraphID string
 
+	// FormerIDs are ids of graphs that this one took the place of, of which the caller knows that nobody uses them any more: a
+	// consumer that fed one of them is made again at once, without watching whether somebody uses it. Defaults to none.
+	FormerIDs []string
+
 	// Mark is what the graph says of itself before Run: how far it has taken in the stream. If the consumer has more of it
 	// acknowledged, the graph has gone back (a copy was restored, or its log was cut short), and the consumer is made again
 	// from there. Wants a GraphID; without one no mark is kept. Defaults to the mark of a graph that has none.
