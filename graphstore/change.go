@@ -77,7 +77,7 @@ func (c Change) Key() Key {
 }
 
 // Validate reports, wrapped in [ErrBadChange], what makes the change impossible by itself: no space, not exactly one
-// record, an id that [CheckID] refuses, text that [CheckText] refuses, an edge of a type that cannot be stored, with a weight outside (0, 1], from a
+// record, a fact with a time or version of -2^63, an id that [CheckID] refuses, text that [CheckText] refuses, an edge of a type that cannot be stored, with a weight outside (0, 1], from a
 // node to itself, or not normalised.
 func (c Change) Validate() error {
 	if c.Space.IsZero() {
@@ -115,7 +115,26 @@ func (c Change) validateRecord() error {
 	if c.Fact != nil && int(c.Fact.State) >= len(stateNames) {
 		return fmt.Errorf("fact %s: state %d: unknown", Shorten(c.Fact.ID), c.Fact.State)
 	}
+	if c.Fact != nil {
+		return c.Fact.checkNumbers()
+	}
 	return nil
+}
+
+// checkNumbers refuses the smallest 64-bit number, which no event can hold and Kuzu turns into 0 when it packs a column.
+func (f *Fact) checkNumbers() error {
+	name := ""
+	switch int64(math.MinInt64) {
+	case f.Registers.State.Version, f.Registers.Base.Version:
+		name = "version"
+	case int64(f.MemoryAt), int64(f.RecordedAt), int64(f.SupersededAt):
+		name = "time"
+	case int64(f.ValidFrom), int64(f.ValidTo):
+		name = "validity"
+	default:
+		return nil
+	}
+	return fmt.Errorf("fact %s: %s %d: want more", Shorten(f.ID), name, int64(math.MinInt64))
 }
 
 func (e *Edge) validate(op Op) error {

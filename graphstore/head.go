@@ -1,9 +1,6 @@
 package graphstore
 
-import (
-	"context"
-	"errors"
-)
+import "errors"
 
 // ErrDamaged reports that what is stored cannot be what was committed: records are missing or do not add up to the digest,
 // or the file is gone. Nothing of the store is to be trusted any more; its owner has to build the graph anew.
@@ -23,15 +20,4 @@ type Head struct {
 	Mark Mark
 	// Digest is that of all records of all spaces.
 	Digest Digest
-}
-
-// MarkedStore is a store that also keeps its head. Mark and digest are part of each transaction: a store that comes back in
-// an older state, whatever the reason, says so by its head.
-type MarkedStore interface {
-	// ApplyMarked is [Store.Apply] that also replaces the mark, in the same transaction. Without changes it records the mark
-	// alone. A zero mark keeps the stored one: Apply(ctx, changes) is ApplyMarked(ctx, changes, Mark{}).
-	ApplyMarked(ctx context.Context, changes []Change, mark Mark) error
-
-	// Head returns the head as of the last transaction.
-	Head(ctx context.Context) (Head, error)
 }

@@ -35,6 +35,14 @@ type Store interface {
 	// stops Apply before the transaction begins, never in the middle of it.
 	Apply(ctx context.Context, changes []Change) error
 
+	// ApplyMarked is Apply that also replaces the mark of the head, in the same transaction. Without changes it records the mark
+	// alone. A zero mark keeps the stored one: Apply(ctx, changes) is ApplyMarked(ctx, changes, Mark{}).
+	ApplyMarked(ctx context.Context, changes []Change, mark Mark) error
+
+	// Head returns the head as of the last transaction. Mark and digest are part of each transaction: a store that comes back in
+	// an older state, whatever the reason, says so by its head.
+	Head(ctx context.Context) (Head, error)
+
 	// Load yields every record of one space as Put changes, nodes before edges, in no other promised order. An unknown
 	// space yields nothing and is no error. An error of yield ends the load and is returned as it is. What is yielded is
 	// one consistent state: the one after some whole number of transactions.

@@ -91,10 +91,7 @@ func (c *trio) compare(rt *rapid.T, all bool) {
 	if err != nil {
 		rt.Fatal(err)
 	}
-	for name, store := range map[string]interface {
-		graphstore.Store
-		graphstore.MarkedStore
-	}{"kuzu": c.kuzu, "child": c.child} {
+	for name, store := range map[string]graphstore.Store{"kuzu": c.kuzu, "child": c.child} {
 		var got graphstore.Head
 		err := retried(func() (err error) { got, err = store.Head(c.e.ctx); return err })
 		if err != nil || got.Digest != want.Digest || got.Mark != want.Mark {

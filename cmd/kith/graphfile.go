@@ -31,10 +31,7 @@ type graphFile struct {
 	}
 }
 
-var (
-	_ graphstore.Store       = (*graphFile)(nil)
-	_ graphstore.MarkedStore = (*graphFile)(nil)
-)
+var _ graphstore.Store = (*graphFile)(nil)
 
 // openGraph returns the graph's store; nothing is started yet.
 func (e *env) openGraph(hooks child.Hooks) (*graphFile, error) {
@@ -91,7 +88,7 @@ func (g *graphFile) Apply(ctx context.Context, changes []graphstore.Change) erro
 	return g.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked implements [graphstore.MarkedStore].
+// ApplyMarked implements [graphstore.Store].
 func (g *graphFile) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	store, err := g.started()
 	if err != nil {
@@ -100,7 +97,7 @@ func (g *graphFile) ApplyMarked(ctx context.Context, changes []graphstore.Change
 	return store.ApplyMarked(ctx, changes, mark)
 }
 
-// Head implements [graphstore.MarkedStore].
+// Head implements [graphstore.Store].
 func (g *graphFile) Head(ctx context.Context) (graphstore.Head, error) {
 	store, err := g.started()
 	if err != nil {

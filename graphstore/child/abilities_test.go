@@ -20,7 +20,7 @@ func TestHeadCrosses(t *testing.T) {
 	cfg, _ := testConfig("memory", "graph")
 	s, model := start(t, cfg), graphstoretest.NewMemory()
 	mark := graphstore.Mark{Log: "log\u00e9", Seq: 1<<64 - 1}
-	for _, store := range []graphstore.MarkedStore{s, model} {
+	for _, store := range []graphstore.Store{s, model} {
 		if err := store.ApplyMarked(t.Context(), graphstoretest.Graph(7, 2, 300), mark); err != nil {
 			t.Fatal(err)
 		}
@@ -38,20 +38,6 @@ func TestHeadCrosses(t *testing.T) {
 	}
 	if got, err = s.Head(t.Context()); err != nil || got.Mark.Seq != 3 || got.Digest != want.Digest {
 		t.Errorf("mark alone: head %+v, %v", got, err)
-	}
-}
-
-// TestStoreWithoutAHead has the child's store lack what every store must have.
-func TestStoreWithoutAHead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "graph")
-	write(t, path, map[string]string{"": "plain"})
-	cfg, happened := testConfig("odd", path)
-	_, err := Start(t.Context(), cfg)
-	if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "graphstore.MarkedStore") {
-		t.Errorf("got %v, want an error that names the interface", err)
-	}
-	if len(happened.quarantined) > 0 || !exists(path) {
-		t.Error("the file was moved for it")
 	}
 }
 

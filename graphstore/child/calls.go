@@ -59,7 +59,7 @@ func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return s.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked implements [graphstore.MarkedStore], like Apply.
+// ApplyMarked implements [graphstore.Store], like Apply.
 func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 	})
 }
 
-// Head implements [graphstore.MarkedStore].
+// Head implements [graphstore.Store].
 func (s *Store) Head(ctx context.Context) (h graphstore.Head, err error) {
 	err = s.call(ctx, func(p *process) (err error) {
 		h, err = p.head(ctx)

@@ -57,8 +57,6 @@ func openOdd(path string) (graphstore.Store, error) {
 		return nil, fmt.Errorf("open: %w", graphstore.ErrDamaged)
 	case "foreign":
 		return nil, kuzu.ErrForeign
-	case "plain":
-		return struct{ graphstore.Store }{graphstoretest.NewMemory()}, nil
 	}
 	return &odd{Memory: graphstoretest.NewMemory(), how: how, checkpointed: make(chan struct{})}, nil
 }

@@ -46,8 +46,7 @@ type ServeConfig struct {
 // Signals that are meant for a whole group of processes (interrupt, terminate, hang-up) are ignored: the parent decides
 // when the child ends, and a child that outlives its parent ends by itself.
 //
-// The store must be a [graphstore.MarkedStore] too; one that is not is an error of [Start]. What else it can do ([Store.Backup],
-// [Store.Checkpoint], [Store.Account]) is found by its methods.
+// What the store can do beyond the contract ([Store.Backup], [Store.Checkpoint], [Store.Account]) is found by its methods.
 //
 // A panic of the store ends the process, as it should: nobody knows what state it left.
 func Serve(open func(path string) (graphstore.Store, error), cfg ServeConfig) error {

@@ -16,12 +16,6 @@ import (
 
 var errNotOpen = errors.New("store child: graph is not open")
 
-// store is what a child serves.
-type store interface {
-	graphstore.Store
-	graphstore.MarkedStore
-}
-
 // service is the child's side of the methods.
 type service struct {
 	open func(path string) (graphstore.Store, error)
@@ -30,7 +24,7 @@ type service struct {
 
 	mu struct {
 		sync.Mutex
-		store   store // nil before Open and after Close
+		store   graphstore.Store // nil before Open and after Close
 		opening bool
 		ending  bool // no more applies
 		build   buildState
@@ -124,30 +118,25 @@ func (s *service) openStore(ctx context.Context, in *decoder, out *encoder) erro
 	return nil
 }
 
-func (s *service) openWithHead(ctx context.Context, path string) (_ store, id string, err error) {
+func (s *service) openWithHead(ctx context.Context, path string) (_ graphstore.Store, id string, err error) {
 	opened, err := s.open(path)
 	if err != nil {
 		return nil, "", err
 	}
-	marked, is := opened.(store)
-	if !is {
-		err := fmt.Errorf("store %T does not implement graphstore.MarkedStore: %w", opened, errors.ErrUnsupported)
-		return nil, "", errors.Join(err, opened.Close())
-	}
-	head, err := marked.Head(ctx)
+	head, err := opened.Head(ctx)
 	if err != nil {
 		return nil, "", errors.Join(fmt.Errorf("head of the graph: %w", err), opened.Close())
 	}
-	return marked, head.ID, nil
+	return opened, head.ID, nil
 }
 
-func (s *service) opened() (store, error) {
+func (s *service) opened() (graphstore.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.openedLocked()
 }
 
-func (s *service) openedLocked() (store, error) {
+func (s *service) openedLocked() (graphstore.Store, error) {
 	if s.mu.store == nil {
 		return nil, errNotOpen
 	}
@@ -187,7 +176,7 @@ func (s *service) stats(ctx context.Context, _ *decoder, out *encoder) error {
 func (s *service) closeStore(context.Context, *decoder, *encoder) error { return s.finish() }
 
 // begin begins an apply; s.applies counts it until its end.
-func (s *service) begin() (store, error) {
+func (s *service) begin() (graphstore.Store, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.ending {
@@ -201,7 +190,7 @@ func (s *service) begin() (store, error) {
 }
 
 // end lets no apply begin and returns the store, once.
-func (s *service) end() store {
+func (s *service) end() graphstore.Store {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	store := s.mu.store

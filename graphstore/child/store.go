@@ -43,10 +43,7 @@ type Store struct {
 	once sync.Once
 }
 
-var (
-	_ graphstore.Store       = (*Store)(nil)
-	_ graphstore.MarkedStore = (*Store)(nil)
-)
+var _ graphstore.Store = (*Store)(nil)
 
 // Start starts the child and returns when its graph is open. Files that must be left alone ([ErrInUse], [ErrForeign],
 // [ErrNewerSchema]) and a child that does not come up are errors; a graph that cannot be opened is moved aside as

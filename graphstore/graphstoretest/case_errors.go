@@ -26,6 +26,8 @@ func badChangeCases() []testCase {
 		"NUL in text":       graphstore.PutFact(ada, graphstore.Fact{ID: "f", AgentID: "a\x00b"}),
 		"invalid text":      graphstore.PutEntity(ada, graphstore.Entity{ID: "e", Aliases: []string{"a\xff"}}),
 		"unknown state":     graphstore.PutFact(ada, graphstore.Fact{ID: "f", State: 99}),
+		"least version":     graphstore.PutFact(ada, graphstore.Fact{ID: "f", Registers: graphstore.Registers{Base: graphstore.Stamp{Version: math.MinInt64}}}),
+		"least time":        graphstore.PutFact(ada, graphstore.Fact{ID: "f", ValidFrom: math.MinInt64}),
 		"weight zero":       weighted(0),
 		"weight negative":   weighted(-0.5),
 		"weight above one":  weighted(1.0001),

@@ -48,7 +48,7 @@ func headCases() []testCase {
 		{"head/mark of a refused transaction is not taken", func(f *fixture) {
 			mark := graphstore.Mark{Log: "log", Seq: 1}
 			f.applyMarked(mark, fact(ada, "f1"))
-			err := f.marked().ApplyMarked(f.Context(), []graphstore.Change{edge(ada, "f1", graphstore.Mentions, "nobody")},
+			err := f.store.ApplyMarked(f.Context(), []graphstore.Change{edge(ada, "f1", graphstore.Mentions, "nobody")},
 				graphstore.Mark{Log: "log", Seq: 2})
 			if !isError(err, graphstore.ErrDangling) {
 				f.Fatalf("apply: %v: want a dangling edge", err)
@@ -59,19 +59,9 @@ func headCases() []testCase {
 	}
 }
 
-// marked returns the store as one with a head.
-func (f *fixture) marked() graphstore.MarkedStore {
-	f.Helper()
-	m, ok := f.store.(graphstore.MarkedStore)
-	if !ok {
-		f.Skip("the store keeps no head")
-	}
-	return m
-}
-
 func (f *fixture) head() graphstore.Head {
 	f.Helper()
-	h, err := f.marked().Head(f.Context())
+	h, err := f.store.Head(f.Context())
 	if err != nil {
 		f.Fatalf("head: %v", err)
 	}
@@ -88,7 +78,7 @@ func (f *fixture) wantID(id string) {
 // applyMarked commits one transaction with a mark.
 func (f *fixture) applyMarked(mark graphstore.Mark, changes ...graphstore.Change) {
 	f.Helper()
-	if err := f.marked().ApplyMarked(f.Context(), changes, mark); err != nil {
+	if err := f.store.ApplyMarked(f.Context(), changes, mark); err != nil {
 		f.Fatalf("apply with mark %+v: %v", mark, err)
 	}
 }
@@ -108,12 +98,9 @@ func (f *fixture) wantMark(want graphstore.Mark) {
 	}
 }
 
-// wantDigest compares the digest of the head with that of the records, if the store keeps one.
+// wantDigest compares the digest of the head with that of the records.
 func (f *fixture) wantDigest(records []graphstore.Change) {
 	f.Helper()
-	if _, ok := f.store.(graphstore.MarkedStore); !ok {
-		return
-	}
 	var want graphstore.Digest
 	for _, c := range records {
 		want.Add(c)

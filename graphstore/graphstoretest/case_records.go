@@ -141,7 +141,7 @@ func factsAtTheEnds() []graphstore.Change {
 	facts := []graphstore.Fact{
 		{ID: "nothing"}, // unseen, no register, no time
 		{ID: "version-max", Registers: stamp(math.MaxInt64)},
-		{ID: "version-min", Registers: stamp(math.MinInt64)},
+		{ID: "version-min", Registers: stamp(math.MinInt64 + 1)},
 		{ID: "version-beyond-float", Registers: stamp(1<<53 + 1)}, // a store that keeps numbers as doubles loses the last bit
 		{ID: "seq", BatchSeq: math.MaxInt32},
 		{ID: "seq-negative", BatchSeq: math.MinInt32},
@@ -157,7 +157,7 @@ func factsAtTheEnds() []graphstore.Change {
 		graphstore.InstantOf(time.Date(1, 1, 1, 0, 0, 0, 1000, time.UTC)),
 		graphstore.InstantOf(time.Date(1600, 2, 29, 0, 0, 0, 0, time.UTC)),
 		graphstore.InstantOf(time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC)),
-		math.MaxInt64, math.MinInt64,
+		math.MaxInt64, math.MinInt64 + 1,
 	} {
 		facts = append(facts, graphstore.Fact{ID: fmt.Sprintf("instant-%d", i), MemoryAt: at, ValidFrom: at, ValidTo: at,
 			RecordedAt: at, SupersededAt: at})

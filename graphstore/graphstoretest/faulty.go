@@ -58,10 +58,7 @@ type Faulty struct {
 	}
 }
 
-var (
-	_ graphstore.Store       = (*Faulty)(nil)
-	_ graphstore.MarkedStore = (*Faulty)(nil)
-)
+var _ graphstore.Store = (*Faulty)(nil)
 
 // NewFaulty wraps store. decide is asked before each call, by several goroutines at once if the store is used so.
 func NewFaulty(store graphstore.Store, decide func(Call) Fault) *Faulty {
@@ -139,17 +136,17 @@ func (f *Faulty) Apply(ctx context.Context, changes []graphstore.Change) error {
 	})
 }
 
-// ApplyMarked implements [graphstore.MarkedStore]. What it wraps must too.
+// ApplyMarked implements [graphstore.Store].
 func (f *Faulty) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	return f.begin(ctx, Call{Method: MethodApply, Changes: changes}).run(func() error {
-		return f.store.(graphstore.MarkedStore).ApplyMarked(ctx, changes, mark)
+		return f.store.ApplyMarked(ctx, changes, mark)
 	})
 }
 
-// Head implements [graphstore.MarkedStore]. What it wraps must too.
+// Head implements [graphstore.Store].
 func (f *Faulty) Head(ctx context.Context) (head graphstore.Head, err error) {
 	err = f.begin(ctx, Call{Method: MethodHead}).run(func() error {
-		head, err = f.store.(graphstore.MarkedStore).Head(ctx)
+		head, err = f.store.Head(ctx)
 		return err
 	})
 	if err != nil {

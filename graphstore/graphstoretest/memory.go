@@ -26,10 +26,7 @@ type Memory struct {
 	id string
 }
 
-var (
-	_ graphstore.Store       = (*Memory)(nil)
-	_ graphstore.MarkedStore = (*Memory)(nil)
-)
+var _ graphstore.Store = (*Memory)(nil)
 
 // memorySpace holds the records of one space, and for each of its nodes the number of edges that end at it.
 type memorySpace struct {
@@ -49,7 +46,7 @@ func (m *Memory) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return m.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked implements [graphstore.MarkedStore].
+// ApplyMarked implements [graphstore.Store].
 func (m *Memory) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
@@ -71,7 +68,7 @@ func (m *Memory) ApplyMarked(ctx context.Context, changes []graphstore.Change, m
 	return nil
 }
 
-// Head implements [graphstore.MarkedStore]. The digest is computed anew each time.
+// Head implements [graphstore.Store]. The digest is computed anew each time.
 func (m *Memory) Head(ctx context.Context) (graphstore.Head, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,25 @@ type mutant struct {
 	spaces func([]graphstore.Space) []graphstore.Space
 	stats  func(graphstore.Stats) graphstore.Stats
 	close  func(m *Memory) error
+	mark   func(m *Memory, mark graphstore.Mark, err error) // after an apply with a mark
+	head   func(graphstore.Head) graphstore.Head
+}
+
+func (m *mutant) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
+	if m.mark == nil {
+		return m.Memory.ApplyMarked(ctx, changes, mark)
+	}
+	err := m.Memory.ApplyMarked(ctx, changes, mark)
+	m.mark(m.Memory, mark, err)
+	return err
+}
+
+func (m *mutant) Head(ctx context.Context) (graphstore.Head, error) {
+	h, err := m.Memory.Head(ctx)
+	if m.head != nil && err == nil {
+		h = m.head(h)
+	}
+	return h, err
 }
 
 func (m *mutant) Apply(ctx context.Context, changes []graphstore.Change) error {
@@ -225,6 +245,13 @@ func mutants() map[string]mutant {
 		"does not sort spaces":    {spaces: func(s []graphstore.Space) []graphstore.Space { slices.Reverse(s); return s }},
 		"counts an edge too much": {stats: func(st graphstore.Stats) graphstore.Stats { st.Edges++; return st }},
 		"claims bytes":            {stats: func(st graphstore.Stats) graphstore.Stats { st.Bytes = 1; return st }},
+		"keeps no digest":         {head: func(h graphstore.Head) graphstore.Head { h.Digest = graphstore.Digest{}; return h }},
+		"has no id":               {head: func(h graphstore.Head) graphstore.Head { h.ID = ""; return h }},
+		"has a new id each time":  {head: func(h graphstore.Head) graphstore.Head { h.ID = fmt.Sprint(rand.Uint64()); return h }},
+		"has everybody's id":      {head: func(h graphstore.Head) graphstore.Head { h.ID = "graph"; return h }},
+		"loses the log's name":    {head: func(h graphstore.Head) graphstore.Head { h.Mark.Log = ""; return h }},
+		"keeps small marks only":  {head: func(h graphstore.Head) graphstore.Head { h.Mark.Seq &= 1<<53 - 1; return h }},
+		"marks what was refused":  {mark: func(m *Memory, mark graphstore.Mark, _ error) { m.mu.mark = mark }},
 		"stays open":              {close: func(*Memory) error { return nil }},
 		"fails at the second close": {close: func(m *Memory) error {
 			m.mu.Lock()

@@ -7,14 +7,14 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// Apply implements [graphstore.Store]. One call is one transaction of Kuzu, so its size is the caller's choice: 100 to 500
-// changes are fastest; a few thousand work; the memory of the columns it updates must fit Config.BufferPoolBytes. What is
-// already stored as given is not written again.
+// Apply implements [graphstore.Store]. One call is one transaction of Kuzu, so its size is the caller's choice:
+// [Store.GoodCommit] says from which size on larger ones hardly save time; the memory of the columns it updates must fit
+// Config.BufferPoolBytes. What is already stored as given is not written again.
 func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return s.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked implements [graphstore.MarkedStore], like [Store.Apply]. A mark that is the stored one is not written again. The
+// ApplyMarked implements [graphstore.Store], like [Store.Apply]. A mark that is the stored one is not written again. The
 // name of a mark's log is text as [graphstore.CheckText] wants it.
 func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := s.enter(ctx); err != nil {
@@ -31,6 +31,23 @@ func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 		return nil
 	}
 	return s.onWriter(ctx, func() error { return s.apply(changes, mark) })
+}
+
+// Bounds of [Store.GoodCommit].
+const (
+	minGoodCommit = 500
+	maxGoodCommit = 20_000
+	nodesPerGood  = 20
+)
+
+// GoodCommit returns how many new records one transaction should have at least, if there are so many to write: from there on
+// larger ones save less than a fifth of the time of each. Edges of many nodes are created by scanning all nodes of their ends, so
+// the number grows with the graph, from 500 in a small one to 20,000. It is cheap to ask, and an advice only.
+func (s *Store) GoodCommit() int {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	st := s.index.stats()
+	return min(max((st.Facts+st.Entities+st.Topics)/nodesPerGood, minGoodCommit), maxGoodCommit)
 }
 
 // onWriter runs fn on the writer goroutine and waits for it. The context counts until fn begins.

@@ -51,7 +51,7 @@ func (s *Store) readHead() error {
 	return nil
 }
 
-// Head implements [graphstore.MarkedStore]. It waits for nothing, neither for a write nor for a checkpoint.
+// Head implements [graphstore.Store]. It waits for nothing, neither for a write nor for a checkpoint.
 func (s *Store) Head(ctx context.Context) (graphstore.Head, error) {
 	if err := s.enter(ctx); err != nil {
 		return graphstore.Head{}, err

@@ -43,10 +43,7 @@ type Store struct {
 	}
 }
 
-var (
-	_ graphstore.Store       = (*Store)(nil)
-	_ graphstore.MarkedStore = (*Store)(nil)
-)
+var _ graphstore.Store = (*Store)(nil)
 
 func newStore(path string, cfg Config, owner *flock.Flock) *Store {
 	return &Store{path: path, cfg: cfg, log: cfg.Logger.With("component", "graphstore/kuzu"), owner: owner,

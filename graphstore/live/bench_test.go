@@ -91,7 +91,7 @@ func BenchmarkLoad(b *testing.B) {
 	ctx := context.Background()
 	fixed := newFixedStore(20, 1_000)
 	memory, _ := filled(b, 20, 1_000)
-	load := func(s live.Store, limit int64) func() {
+	load := func(s graphstore.Store, limit int64) func() {
 		return func() {
 			cfg := quiet()
 			cfg.MaxBytes = limit

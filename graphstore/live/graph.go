@@ -18,16 +18,10 @@ var ErrLoading = errors.New("graph is loading")
 // ErrTooLarge is returned for a user whose graph alone exceeds [Config.MaxBytes]. There is never half a graph of a user.
 var ErrTooLarge = errors.New("graph is too large for the memory there is")
 
-// Store is what a Graph stands on.
-type Store interface {
-	graphstore.Store
-	graphstore.MarkedStore
-}
-
 // Graph serves snapshots over a store. It is safe for concurrent use. It does not own the store: the caller closes it
 // after the last Apply and after [Graph.Close].
 type Graph struct {
-	store Store
+	store graphstore.Store
 	log   *slog.Logger
 
 	loaded chan struct{} // closed when Load has finished
@@ -51,7 +45,7 @@ func (f *failure) set(err error) {
 }
 
 // New returns a graph over the store. It answers [ErrLoading] until Load has been run.
-func New(store Store, cfg Config) *Graph {
+func New(store graphstore.Store, cfg Config) *Graph {
 	cfg = cfg.withDefaults()
 	g := &Graph{
 		store:  store,

@@ -24,13 +24,13 @@ func quiet() live.Config {
 	return live.Config{Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 }
 
-func loaded(t testing.TB, store live.Store) *live.Graph {
+func loaded(t testing.TB, store graphstore.Store) *live.Graph {
 	t.Helper()
 	return loadedWithin(t, store, 0)
 }
 
 // loadedWithin returns a loaded graph with a bound of bytes.
-func loadedWithin(t testing.TB, store live.Store, maxBytes int64) *live.Graph {
+func loadedWithin(t testing.TB, store graphstore.Store, maxBytes int64) *live.Graph {
 	t.Helper()
 	cfg := quiet()
 	cfg.MaxBytes = maxBytes

@@ -208,7 +208,7 @@ func (g *Graph) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return g.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked is Apply with a mark: see [graphstore.MarkedStore.ApplyMarked].
+// ApplyMarked is Apply with a mark: see [graphstore.Store.ApplyMarked].
 func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err

@@ -14,7 +14,7 @@ type Graph interface {
 	Snapshot(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error)
 
 	// ApplyMarked commits the changes of any number of spaces and the mark in one transaction, durable when it returns nil,
-	// under the rules of [graphstore.MarkedStore.ApplyMarked]: without changes it records the mark alone, a zero mark keeps
+	// under the rules of [graphstore.Store.ApplyMarked]: without changes it records the mark alone, a zero mark keeps
 	// the one that is there, [graphstore.ErrBadChange] and [graphstore.ErrDangling] are permanent and change nothing, any
 	// other error may be retried and may or may not have committed. It must fail if the store has lost what it committed
 	// earlier in this run: the mark would claim that.
