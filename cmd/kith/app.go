@@ -33,7 +33,7 @@ type app struct {
 	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`
 	Backup  backupCmd  `cmd:"" help:"Write a backup of the graph into a directory."`
 	Restore restoreCmd `cmd:"" help:"Put the graph of a backup into the data directory."`
-	Compact compactCmd `cmd:"" help:"Write the graph's file anew, as small as it can be."`
+	Compact compactCmd `cmd:"" help:"Write the graph's file anew, without what was deleted or replaced."`
 	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 

@@ -12,7 +12,7 @@ import (
 func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
 	rounds := full(100, 6)
 	// Small transactions, so that there are events left for all the kills.
-	w := newWorld(t, rng, full(30_000, 2_000), "KITH_BATCH_EVENTS=32", "KITH_BATCH_TICK=1ms")
+	w := newWorld(t, rng, full(8_000, 1_000), "KITH_BATCH_EVENTS=32", "KITH_BATCH_TICK=1ms")
 	w.start()
 	parents, working := 0, 0
 	for o.injected < rounds {

@@ -186,11 +186,17 @@ func waitGone(t *testing.T, pid int) {
 // settled waits until everything is projected and the store is as it should be, and compares.
 func (w *world) settled(o *outcome) {
 	w.t.Helper()
+	w.caughtUp()
+	w.compare(o)
+}
+
+// caughtUp waits until everything is projected and the store runs.
+func (w *world) caughtUp() {
+	w.t.Helper()
 	eventually(w.t, w.p, func() bool {
 		h, err := w.health()
 		return err == nil && h.GraphLoaded && h.Pending == 0 && h.AppliedSeq >= uint64(w.events) && h.StorePID > 0
 	})
-	w.compare(o)
 }
 
 // compare compares the live graph, and then the file alone, with the expected graph.

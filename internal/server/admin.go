@@ -74,7 +74,7 @@ func (s *Server) registerAdmin(api huma.API) {
 	}, s.backupOp)
 	huma.Register(api, huma.Operation{
 		OperationID: "compact", Method: http.MethodPost, Path: "/v1/admin/compact", Summary: "Write the graph's file anew",
-		Description: "Searches go on; events wait. The graph is the same afterwards, its file as small as it can be.",
+		Description: "Searches go on; events wait. The graph is the same afterwards; what was deleted or replaced is no longer in its file.",
 		Middlewares: huma.Middlewares{patient},
 	}, s.compactOp)
 	huma.Register(api, huma.Operation{
