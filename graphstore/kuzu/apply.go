@@ -35,19 +35,17 @@ func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 
 // Bounds of [Store.GoodCommit].
 const (
-	minGoodCommit = 500
-	maxGoodCommit = 20_000
-	nodesPerGood  = 20
+	minGoodCommit  = 500
+	maxGoodCommit  = 20_000
+	recordsPerGood = 100
 )
 
 // GoodCommit returns how many new records one transaction should have at least, if there are so many to write: from there on
 // larger ones save less than a fifth of the time of each. Edges of many nodes are created by scanning all nodes of their ends, so
-// the number grows with the graph, from 500 in a small one to 20,000. It is cheap to ask, and an advice only.
+// the number grows with the graph: a hundredth of its records, 500 to 20,000. It waits for nothing, and is an advice only.
 func (s *Store) GoodCommit() int {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
-	st := s.index.stats()
-	return min(max((st.Facts+st.Entities+st.Topics)/nodesPerGood, minGoodCommit), maxGoodCommit)
+	row, _ := s.head.get() // the last one that is known will do
+	return min(max(row.head.Digest.Records()/recordsPerGood, minGoodCommit), maxGoodCommit)
 }
 
 // onWriter runs fn on the writer goroutine and waits for it. The context counts until fn begins.

@@ -1,21 +1,13 @@
 package kuzu
 
-// Most rows of one statement. Each of its lists is copied for each row, so larger statements cost more per row, while
-// every statement scans the tables once: the best size is the root of the quotient.
+// Most rows of one statement. Statements that create nodes copy their lists for each row; the others scan tables once
+// each, so that larger ones cost less, and are bounded by what Kuzu holds in memory for them.
 const (
 	rowsPerBatch    = 256
-	manyRowsPerScan = 768  // when a scan is long
-	deletesPerBatch = 1024 // a delete uses its lists once
-	readsPerBatch   = 1024 // a read has one list, unwound
-	longScan        = 60_000
+	edgesPerBatch   = 8192
+	deletesPerBatch = 1024
+	readsPerBatch   = 1024
 )
-
-func createsPerBatch(scanned int) int {
-	if scanned > longScan {
-		return manyRowsPerScan
-	}
-	return rowsPerBatch
-}
 
 // How many rows a statement for many rows scans in the time of one statement for one row, by what it looks at; measured with
 // libkuzu 0.11.3 on tables of 1,000 to 200,000 nodes and up to 700,000 edges.

@@ -4,7 +4,7 @@ package kuzu
 // transaction that sets a column keeps one vector of 2,048 values for each vector it touches.
 const (
 	updateVectorBytes = 34 << 10
-	createBytes       = 1 << 10
+	createBytes       = 512
 	nodesPerVector    = 2048
 	sourcesPerVector  = 256 // of edges, which lie together by source
 )
@@ -23,6 +23,7 @@ const poolLooks = 64
 type cost struct {
 	bytes   int64
 	records int
+	texts   int64 // bytes of new keys and texts
 }
 
 // budget decides when to checkpoint: by the memory of updates and by the number of records, not by the size of the log,
@@ -31,12 +32,34 @@ type budget struct {
 	cfg     Config
 	bytes   int64
 	records int
+	texts   int64
 	writes  int
+}
+
+// A checkpoint of a large graph takes about as long after few new records as after many, since these lie all over the file: two
+// seconds with a million edges. So the larger the graph, the more records there are between two. Opening the file after a
+// crash takes 30 microseconds for each, which bounds them.
+const (
+	checkpointShare      = 16 // of the records stored, as a divisor
+	maxCheckpointRecords = 120_000
+)
+
+// recordsDue returns how many written records make a checkpoint due when this many are stored.
+func (c Config) recordsDue(stored int) int {
+	return max(c.CheckpointRecords, min(stored/checkpointShare, maxCheckpointRecords))
 }
 
 func (b *budget) cost(p *plan) cost {
 	c := cost{records: p.records() + 1} // the head
 	c.bytes = int64(c.records) * createBytes
+	for _, t := range p.newTexts {
+		c.texts += int64(len(t.text))
+	}
+	for _, w := range p.nodes {
+		for _, row := range w.creates {
+			c.texts += int64(len(row[colKey].(string)))
+		}
+	}
 	type vector struct {
 		table, column string
 		n             int64
@@ -61,19 +84,20 @@ func (b *budget) cost(p *plan) cost {
 func (b *budget) add(c cost) {
 	b.bytes += c.bytes
 	b.records += c.records
+	b.texts += c.texts
 	b.writes++
 }
 
-func (b *budget) reset() { b.bytes, b.records, b.writes = 0, 0, 0 }
+func (b *budget) reset() { b.bytes, b.records, b.texts, b.writes = 0, 0, 0, 0 }
 
 // exceeded reports whether a write of this cost could exhaust the pool, and a checkpoint would help.
 func (b *budget) exceeded(c cost) bool {
 	return b.records > 0 && b.bytes+c.bytes > b.cfg.BufferPoolBytes/hardShare
 }
 
-// due reports whether it is time for a checkpoint.
-func (b *budget) due(s *session) bool {
-	if b.bytes > b.cfg.BufferPoolBytes/dueShare || b.records > b.cfg.CheckpointRecords {
+// due reports whether it is time for a checkpoint of a graph that has this many records.
+func (b *budget) due(s *session, stored int) bool {
+	if b.bytes > b.cfg.BufferPoolBytes/dueShare || b.records > b.cfg.recordsDue(stored) {
 		return true
 	}
 	if b.writes == 0 || b.writes%poolLooks != 0 || b.bytes < b.cfg.BufferPoolBytes/pressureShare {

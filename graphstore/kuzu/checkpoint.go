@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 )
 
 // checkpointMargin is the space that a checkpoint leaves on the disk at least.
@@ -33,14 +34,19 @@ func (s *Store) checkpointLocked() error {
 	if err := s.prepareCheckpoint(); err != nil {
 		return err
 	}
-	return errors.Join(s.merge(), s.reopenLocked(false))
+	start := time.Now()
+	err := errors.Join(s.merge(), s.reopenLocked(false))
+	if s.cfg.hooks.checkpoint != nil {
+		s.cfg.hooks.checkpoint(time.Since(start))
+	}
+	return err
 }
 
 func (s *Store) prepareCheckpoint() error {
 	if err := errors.Join(s.checkFiles(), s.checkSpace()); err != nil {
 		return err
 	}
-	if checkpointNeed(s.path) > s.engine.pool { // long texts: the log is large for its records
+	if need := fileNeed(s.path) + poolPerText*s.budget.texts + fileSize(s.path+walSuffix); need > s.engine.pool { // long texts
 		return s.reopenLocked(false)
 	}
 	return nil
@@ -103,7 +109,7 @@ func (s *Store) checkLogSpace(c cost) error {
 
 // tidy checkpoints after a write if it is time, unless a load is running: the next write tries again.
 func (s *Store) tidy() {
-	if s.engine == nil || !s.budget.due(s.engine.writer) || !s.gate.TryLock() {
+	if s.engine == nil || !s.budget.due(s.engine.writer, s.index.stored()) || !s.gate.TryLock() {
 		return
 	}
 	defer s.gate.Unlock()

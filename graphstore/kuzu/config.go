@@ -44,7 +44,9 @@ type Config struct {
 	// rollback, and a rollback costs more than it saves. Defaults to DefaultReadTimeout.
 	ReadTimeout time.Duration
 	// CheckpointRecords is how many written records lead to a checkpoint when the memory for updates does not lead to
-	// one earlier. It bounds the log that the next Open replays. Defaults to DefaultCheckpointRecords.
+	// one earlier; in a graph of more than sixteen times as many, a sixteenth of what is stored, up to 120,000 records: there a
+	// checkpoint takes seconds. It bounds the log that the next Open replays, at about 30 microseconds a record. Defaults to
+	// DefaultCheckpointRecords.
 	CheckpointRecords int
 	// Logger gets what goes wrong between calls. Defaults to slog.Default.
 	Logger *slog.Logger
@@ -57,10 +59,11 @@ type Config struct {
 type hooks struct {
 	statement  func(query string) error // asked before each statement of a write transaction
 	freeBytes  func(dir string) (uint64, error)
-	keepLog    bool   // no checkpoint at Close, as after a crash
-	forceBatch bool   // batches from two rows on, whatever the tables' sizes
-	page       int64  // rows of a page
-	copied     func() // told after each chunk of a backup
+	keepLog    bool                     // no checkpoint at Close, as after a crash
+	forceBatch bool                     // batches from two rows on, whatever the tables' sizes
+	page       int64                    // rows of a page
+	checkpoint func(took time.Duration) // told after each checkpoint
+	copied     func()                   // told after each chunk of a backup
 }
 
 func (c Config) withDefaults() Config {

@@ -89,6 +89,14 @@ func (x *index) stats() graphstore.Stats {
 	return st
 }
 
+// stored returns how many records there are, texts among them.
+func (x *index) stored() int {
+	st := x.stats()
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return st.Facts + st.Entities + st.Topics + st.Edges + len(x.texts)
+}
+
 // text returns the number of a text.
 func (x *index) text(s graphstore.Space, text string) (id int64, ok bool) {
 	x.mu.RLock()

@@ -8,7 +8,8 @@ import (
 // Statements are built from table definitions only, never from data. Three rules of Kuzu shape them:
 //   - only {id: $parameter} on one node uses the primary key; a list of keys, IN and OR scan the table;
 //   - many rows in one statement cost one scan of each table they match, so they pay from some number of rows on;
-//   - a list of structs as parameter leaks every field name of every row, one list per column does not.
+//   - a list of structs as parameter leaks every field name of every row, and a list per column is copied for each row: a
+//     list of lists of numbers does neither (rows.go).
 
 // createNode creates one node from a parameter per column.
 func (t *nodeTable) createNode() string {
@@ -17,7 +18,9 @@ func (t *nodeTable) createNode() string {
 
 // createNodes creates $n nodes from a list per column. It scans nothing.
 func (t *nodeTable) createNodes() string {
-	return fmt.Sprintf("UNWIND range(1, $n) AS i CREATE (n:%s {%s}) RETURN count(*)", t.name, assign(t.columns, column.item))
+	return fmt.Sprintf("UNWIND range(1, $n) AS i CREATE (n:%s {%s}) RETURN count(*)", t.name, assign(t.columns, func(c column) string {
+		return fmt.Sprintf("CAST($%s[i] AS %s)", c.name, columnTypes[c.kind])
+	}))
 }
 
 // setNode sets some of the columns of a node in one statement: Kuzu bears one change per record and transaction.
@@ -74,20 +77,17 @@ func (t *relTable) createEdge() string {
 		assign(t.columns, func(c column) string { return "$" + c.name }))
 }
 
-// createEdges creates $n edges from a list per column. The ends are matched one after the other: both at once would be a
-// product of the tables.
+// createEdges creates the edges of $rows. The ends are matched one after the other: both at once would be a product of the
+// tables.
 func (t *relTable) createEdges() string {
-	values := assign(t.columns, func(c column) string {
-		switch c.name {
-		case "src", "dst":
-			return c.name // bound by the WITH; the parameter's type is not known where it is used twice
-		default:
-			return c.item()
-		}
-	})
-	return fmt.Sprintf("UNWIND range(1, $n) AS i WITH i, CAST($src[i] AS INT64) AS src, CAST($dst[i] AS INT64) AS dst "+
-		"MATCH (a:%s {id: src}) WITH a, i, src, dst MATCH (b:%s {id: dst}) CREATE (a)-[e:%s {%s}]->(b) RETURN count(*)",
-		nodeTableOf(t.from).name, nodeTableOf(t.to).name, t.name, values)
+	the := func(c column) string { return "the_" + c.name }
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = the(c)
+	}
+	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src}) WITH a, %s MATCH (b:%s {id: the_dst}) "+
+		"CREATE (a)-[e:%s {%s}]->(b) RETURN count(*)", items(t.columns), nodeTableOf(t.from).name, strings.Join(names, ", "),
+		nodeTableOf(t.to).name, t.name, assign(t.columns, the))
 }
 
 // edgeMatch finds one edge. Both ends by key: filtering the target on the edge instead scans the whole table, at 300 times
@@ -104,17 +104,16 @@ func (t *relTable) setEdge() string {
 
 func (t *relTable) deleteEdge() string { return t.edgeMatch() + " DELETE e RETURN count(*)" }
 
-// deleteEdges deletes $n edges from a list per column of their identity; it scans the source's table and the edges.
+// deleteEdges deletes the edges with the identities of $rows; it scans the source's table and the edges.
 func (t *relTable) deleteEdges() string {
-	var wanted, equal []string
+	var equal []string
 	for _, c := range identity() {
-		wanted = append(wanted, fmt.Sprintf("%s AS the_%s", c.item(), c.name))
 		if c.name != "src" {
 			equal = append(equal, fmt.Sprintf("e.%s = the_%s", c.name, c.name))
 		}
 	}
-	return fmt.Sprintf("UNWIND range(1, $n) AS i WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s DELETE e RETURN count(*)",
-		strings.Join(wanted, ", "), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
+	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s DELETE e RETURN count(*)",
+		items(identity()), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
 }
 
 // readEdges returns the edges of one node, out of it or into it. Only columns of the edge are read.
@@ -158,9 +157,6 @@ func inPage(v string, oneSpace bool) string {
 	}
 	return page
 }
-
-// item is the column's value in row i of a statement with a list per column.
-func (c column) item() string { return fmt.Sprintf("CAST($%s[i] AS %s)", c.name, columnTypes[c.kind]) }
 
 func assign(columns []column, value func(column) string) string {
 	out := make([]string, len(columns))

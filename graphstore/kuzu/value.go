@@ -12,7 +12,8 @@ import (
 type params map[string]any
 
 // check refuses the values that the binding would store as something else or that end the process: it cuts text at a NUL,
-// wraps times, cannot type an empty or mixed list. What passes is int64, float64, text, and lists of one of them.
+// wraps times, cannot type an empty or mixed list. What passes is int64, float64, text, lists of one of them,
+// and lists of lists of numbers.
 func (p params) check() (leaked int64, err error) {
 	for name, v := range p {
 		n, err := checkValue(v)
@@ -47,12 +48,13 @@ func checkList(list []any) (leaked int64, err error) {
 	if len(list) == 0 {
 		return 0, fmt.Errorf("empty list")
 	}
+	first := typeOf(list[0])
 	for i, v := range list {
-		if _, nested := v.([]any); nested {
-			return 0, fmt.Errorf("list in a list")
+		if t := typeOf(v); t != first {
+			return 0, fmt.Errorf("list of %s and %s", first, t)
 		}
-		if !sameType(v, list[0]) {
-			return 0, fmt.Errorf("list of %T and %T", list[0], v)
+		if inner, nested := v.([]any); nested && !allNumbers(inner) {
+			return 0, fmt.Errorf("list in a list that is not all numbers")
 		}
 		n, err := checkValue(v)
 		if err != nil {
@@ -63,18 +65,38 @@ func checkList(list []any) (leaked int64, err error) {
 	return leaked, nil
 }
 
-func sameType(a, b any) bool {
-	switch a.(type) {
+func allNumbers(list []any) bool {
+	for _, v := range list {
+		switch v.(type) {
+		case int64, float64:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// typeOf returns what makes a list's items equal for Kuzu: their type, and that of the items of a list.
+func typeOf(v any) string {
+	switch v := v.(type) {
 	case int64:
-		_, ok := b.(int64)
-		return ok
+		return "int64"
 	case float64:
-		_, ok := b.(float64)
-		return ok
+		return "float64"
 	case string:
-		_, ok := b.(string)
-		return ok
+		return "string"
+	case []any:
+		if len(v) == 0 {
+			return "empty list"
+		}
+		switch v[0].(type) {
+		case int64:
+			return "list of int64"
+		case float64:
+			return "list of float64"
+		}
+		return "list of others"
 	default:
-		return false
+		return fmt.Sprintf("%T", v)
 	}
 }

@@ -16,7 +16,9 @@ func TestParametersThatAreRefused(t *testing.T) {
 	for name, v := range map[string]any{
 		"NUL": "a\x00b", "invalid UTF-8": "a\xff", "NaN": math.NaN(), "nil": nil, "time": time.Time{}, "int": 1, "bool": true,
 		"bytes": []byte("a"), "typed list": []string{"a"}, "struct": map[string]any{"a": int64(1)}, "empty list": []any{},
-		"mixed list": []any{int64(1), "a"}, "nil in list": []any{int64(1), nil}, "list in list": []any{[]any{int64(1)}},
+		"mixed list": []any{int64(1), "a"}, "nil in list": []any{int64(1), nil}, "list of empty lists": []any{[]any{}}, "texts in list": []any{[]any{"a"}},
+		"lists of two types": []any{[]any{int64(1)}, []any{0.5}}, "mixed list in list": []any{[]any{int64(1), 0.5}},
+		"NaN in list": []any{[]any{math.NaN()}}, "lists of lists of lists": []any{[]any{[]any{int64(1)}}},
 		"NUL in list": []any{"a", "b\x00"}, "int in list": []any{1}, "named text": struct{ string }{"a"},
 	} {
 		if _, err := (params{"x": v}).check(); err == nil || !strings.HasPrefix(err.Error(), "parameter x: ") {
@@ -27,7 +29,7 @@ func TestParametersThatAreRefused(t *testing.T) {
 
 func TestParametersThatPass(t *testing.T) {
 	leaked, err := (params{"a": int64(math.MinInt64), "b": 0.5, "c": "text\n", "d": []any{"x", ""}, "e": []any{int64(1), int64(2)},
-		"f": []any{0.1}, "g": ""}).check()
+		"f": []any{0.1}, "g": "", "h": []any{[]any{int64(1), int64(2)}, []any{int64(3)}}}).check()
 	// A copy of a text has its bytes and a NUL: "text\n" 6, "x" 2, "" 1 and 1.
 	if err != nil || leaked != 6+2+1+1 {
 		t.Errorf("got %d leaked bytes, %v; want 10", leaked, err)

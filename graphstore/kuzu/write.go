@@ -123,7 +123,7 @@ func (w writeSession) deleteNodes(t *nodeTable, ids []int64, scanned int) error 
 
 func (w writeSession) createRows(t *nodeTable, rows [][]any) error {
 	if w.batch.pays(len(rows), 0, keysPerStatement) {
-		return w.many(t.createNodes(), t.columns, rows, rowsPerBatch)
+		return w.manyNodes(t, rows)
 	}
 	return w.each(t.createNode(), t.columns, rows)
 }
@@ -131,7 +131,7 @@ func (w writeSession) createRows(t *nodeTable, rows [][]any) error {
 func (w writeSession) createEdges(e *edgeWrites) error {
 	scanned := w.index.count(e.table.from) + w.index.count(e.table.to)
 	if w.batch.pays(len(e.creates), scanned, keysPerStatement) {
-		return w.many(e.table.createEdges(), e.table.columns, e.creates, createsPerBatch(scanned))
+		return w.many(e.table.createEdges(), e.table.columns, e.creates, edgesPerBatch)
 	}
 	return w.each(e.table.createEdge(), e.table.columns, e.creates)
 }
@@ -145,15 +145,28 @@ func (w writeSession) each(query string, columns []column, rows [][]any) error {
 	return nil
 }
 
-func (w writeSession) many(query string, columns []column, rows [][]any, size int) error {
-	for chunk := range slices.Chunk(rows, size) {
+func (w writeSession) manyNodes(t *nodeTable, rows [][]any) error {
+	for chunk := range slices.Chunk(rows, rowsPerBatch) {
 		p := params{"n": int64(len(chunk))}
-		for i, c := range columns {
+		for i, c := range t.columns {
 			list := make([]any, len(chunk))
 			for j, row := range chunk {
 				list[j] = row[i]
 			}
 			p[c.name] = list
+		}
+		if err := w.expect(int64(len(chunk)), t.createNodes(), p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w writeSession) many(query string, columns []column, rows [][]any, size int) error {
+	for chunk := range slices.Chunk(rows, size) {
+		p, exact := rowsParams(columns, chunk)
+		if !exact {
+			return damaged("%s: a number beyond 2^53", query) // all of these were counted up from 1
 		}
 		if err := w.expect(int64(len(chunk)), query, p); err != nil {
 			return err
