@@ -47,6 +47,8 @@ type flatGraph struct {
 const (
 	flatUsers = 20
 	flatFacts = 100 // per user
+	// flatPoints are the facts of a user that the vector store knows: it looks at all of them, and is not what is tried here.
+	flatPoints = 10
 )
 
 func (f *flatGraph) user(i int) graphstore.Space {
@@ -123,7 +125,7 @@ func TestChaosMemory(t *testing.T) {
 		})
 		both.Go(func() {
 			for i := range searches / parts {
-				a, err := r.Search(ctx, reader.Query{Space: f.user(i % flatUsers), Vector: []float32{1, 0}, K: 5, Pool: 20})
+				a, err := r.Search(ctx, reader.Query{Space: f.user(i % flatUsers), Vector: []float32{1, 0}, K: 5, Pool: 10})
 				if err != nil || len(a.Results) != 5 {
 					t.Errorf("search: %d results, %v", len(a.Results), err)
 					return
@@ -149,7 +151,7 @@ func flatReader(t *testing.T, f *flatGraph, g *live.Graph, log *slog.Logger) *re
 	vectors := vdbtest.NewMemory(2)
 	for u := range flatUsers {
 		var points []vdb.Point
-		for k := range flatFacts {
+		for k := range flatPoints {
 			points = append(points, vdb.Point{Space: f.user(u), ID: fmt.Sprintf("f%d", k), Vector: []float32{1, float32(k) / 50}})
 		}
 		if err := vectors.Upsert(context.Background(), points); err != nil {
