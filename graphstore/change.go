@@ -123,7 +123,7 @@ func (c Change) validateRecord() error {
 
 // checkNumbers refuses the smallest 64-bit number, which no event can hold and Kuzu turns into 0 when it packs a column.
 func (f *Fact) checkNumbers() error {
-	name := ""
+	var name string
 	switch int64(math.MinInt64) {
 	case f.Registers.State.Version, f.Registers.Base.Version:
 		name = "version"

@@ -24,14 +24,13 @@ import (
 
 // trio is one graph in three stores: in memory, which is the model, in Kuzu in this process, and in Kuzu in a child.
 type trio struct {
-	t      *testing.T
-	e      *env
-	dir    string
-	model  *graphstoretest.Memory
-	kuzu   *kuzu.Store
-	child  *child.Store
-	seq    uint64
-	killed int
+	t     *testing.T
+	e     *env
+	dir   string
+	model *graphstoretest.Memory
+	kuzu  *kuzu.Store
+	child *child.Store
+	seq   uint64
 }
 
 func newTrio(t *testing.T) *trio {
