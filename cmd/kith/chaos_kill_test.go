@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -38,6 +39,26 @@ func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
 	}
 	w.settled(&o)
 	o.note = fmt.Sprintf("%d of the service, %d of the store; %d with events waiting", parents, o.injected-parents, working)
+	return o
+}
+
+// chaosBreaker kills the store's process until it has to rest: searches go on from memory, readiness says why, events wait and
+// are taken afterwards.
+func chaosBreaker(t *testing.T, rng *rand.Rand) (o outcome) {
+	w := newWorld(t, rng, full(2_000, 800), "KITH_BATCH_EVENTS=32", "KITH_GRAPH_STORE_CRASHES=3", "KITH_GRAPH_STORE_PAUSE=3s")
+	w.start()
+	p := w.probe(2 * time.Millisecond)
+	for range 3 {
+		w.killChild()
+		o.injected++
+		o.survived++
+	}
+	eventually(t, w.p, func() bool {
+		h, err := w.health()
+		return err == nil && strings.Contains(strings.Join(h.Degraded, "; "), "paused until")
+	})
+	p.end(t, &o)
+	w.settled(&o)
 	return o
 }
 

@@ -74,6 +74,7 @@ func (o outcome) print(name string, took time.Duration) {
 func chaosCases() []chaosCase {
 	return []chaosCase{
 		{"kill -9 of the store's process or the service", chaosKills},
+		{"store's process dies too often and has to rest", chaosBreaker},
 		{"log of the store cut short", chaosTornLog},
 		{"bytes flipped in a closed file or log", chaosFlippedCold},
 		{"bytes flipped under the running service", chaosFlippedHot},

@@ -36,7 +36,8 @@ type world struct {
 // newWorld publishes events of five users, and two points for each user to search.
 func newWorld(t *testing.T, rng *rand.Rand, events int, env ...string) *world {
 	t.Helper()
-	w := &world{t: t, rng: rng, dir: t.TempDir(), events: events, env: env}
+	// Who is killed on purpose need not rest.
+	w := &world{t: t, rng: rng, dir: t.TempDir(), events: events, env: append([]string{"KITH_GRAPH_STORE_CRASHES=1000"}, env...)}
 	file := writeEvents(t, events)
 	w.want, w.byUser = expectedGraph(t, file)
 	var points strings.Builder

@@ -65,6 +65,7 @@ func (e *env) childConfig(hooks child.Hooks) (child.Config, error) {
 		Command: command, Path: graphPath(e.cfg), SocketDir: socketDir(e.cfg.DataDir),
 		Errors: graphErrors(), Stderr: e.stderr, Logger: e.log, Hooks: hooks,
 		HoldEmpty: true, WaitForOwner: 2 * orphanWait, MemoryLimit: e.cfg.Graph.StoreMemoryBytes,
+		BreakerCrashes: e.cfg.Graph.StoreCrashes, BreakerPause: e.cfg.Graph.StorePause,
 	}, nil
 }
 

@@ -57,8 +57,10 @@ type Qdrant struct {
 
 // Graph bounds what the graph takes of the machine.
 type Graph struct {
-	MemoryBytes      int64 `name:"graph-memory" env:"KITH_GRAPH_MEMORY" default:"2147483648" help:"Most bytes of the graph that are kept in memory for searches; users beyond that are read when they are asked for. 0 is no limit."`
-	StoreMemoryBytes int64 `name:"graph-store-memory" env:"KITH_GRAPH_STORE_MEMORY" default:"1073741824" help:"Resident bytes at which the graph's store process is replaced by a new one, since its engine leaks; 0 is never."`
+	MemoryBytes      int64         `name:"graph-memory" env:"KITH_GRAPH_MEMORY" default:"2147483648" help:"Most bytes of the graph that are kept in memory for searches; users beyond that are read when they are asked for. 0 is no limit."`
+	StoreCrashes     int           `name:"graph-store-crashes" env:"KITH_GRAPH_STORE_CRASHES" default:"5" help:"Deaths of the graph's store process within two minutes after which it rests for graph-store-pause."`
+	StorePause       time.Duration `name:"graph-store-pause" env:"KITH_GRAPH_STORE_PAUSE" default:"1m" help:"How long it rests; searches go on from memory, events wait."`
+	StoreMemoryBytes int64         `name:"graph-store-memory" env:"KITH_GRAPH_STORE_MEMORY" default:"1073741824" help:"Resident bytes at which the graph's store process is replaced by a new one, since its engine leaks; 0 is never."`
 }
 
 // Project bounds what becomes edges.

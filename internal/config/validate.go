@@ -18,6 +18,8 @@ func (c Config) Validate() error {
 		unset("KITH_STREAM_MAX_BYTES", c.NATS.MaxBytes, 16<<20),
 		hostPort("KITH_LISTEN", c.Serve.Listen),
 		unset("KITH_GRAPH_MEMORY", c.Graph.MemoryBytes, 1<<20),
+		between("KITH_GRAPH_STORE_CRASHES", c.Graph.StoreCrashes, 1, 1_000_000),
+		between("KITH_GRAPH_STORE_PAUSE", c.Graph.StorePause, time.Second, time.Hour),
 		unset("KITH_GRAPH_STORE_MEMORY", c.Graph.StoreMemoryBytes, 256<<20),
 		between("QDRANT_TIMEOUT", c.Qdrant.Timeout, time.Millisecond, 10*time.Minute),
 		between("QDRANT_CREATE_DIMENSION", c.Qdrant.CreateDim, 0, 65_536),
