@@ -47,11 +47,14 @@ func newFacts(from, n int) []graphstore.Change {
 func BenchmarkApply(b *testing.B) {
 	for _, stored := range []int{0, 20_000} {
 		all := graphstoretest.Graph(1, 1, stored)
-		for _, size := range []int{1, 10, 100, 500} {
+		for _, size := range []int{1, 10, 100, 500, 2000} {
 			b.Run(fmt.Sprintf("stored=%d/facts=%d", stored, size), func(b *testing.B) {
-				s := mustOpen(b, filepath.Join(b.TempDir(), "graph"), testConfig())
+				path := filepath.Join(b.TempDir(), "graph")
+				if _, _, err := Build(b.Context(), path, BuildConfig{Config: testConfig()}, recordsOf(all)); err != nil {
+					b.Fatal(err)
+				}
+				s := mustOpen(b, path, testConfig())
 				defer s.Close()
-				fill(b, s, all)
 				memory := graphstoretest.NewMemory()
 				var baseline time.Duration
 				n := 0

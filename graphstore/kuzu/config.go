@@ -15,7 +15,7 @@ const (
 	DefaultMaxDBBytes        = 1 << 40
 	DefaultReaders           = 2
 	DefaultReadTimeout       = 30 * time.Second
-	DefaultCheckpointRecords = 20_000
+	DefaultCheckpointRecords = 60_000
 )
 
 // Bounds of [Config].

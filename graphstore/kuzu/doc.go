@@ -28,7 +28,8 @@
 // # The file
 //
 // Nodes are Space, Memory, Entity and Topic, edges RELATED (between facts, all types), MENTIONS and TAGGED_WITH; Meta has
-// the version of the schema. Nodes are numbered; key is the id that the rest of the program knows, space the number of the
+// the version of the schema, Identity the id of the graph, Head what each transaction left (the greatest no counts), Log the name
+// of the log of its mark. Nodes are numbered; key is the id that the rest of the program knows, space the number of the
 // user. Times are codes of [graphstore.Instant]: microseconds since 1970, plus one from then on, and 0 for none.
 //
 // Every text that can change, and every text of an edge, stands in the table Text and is referred to by number (0: the
@@ -41,11 +42,19 @@
 //	MATCH (t:Text) WHERE t.id = e.name
 //	RETURN m.key, m.state, t.text, r.weight LIMIT 20
 //
+// # Damage
+//
+// Each transaction also writes the digest of all records and the mark of what it is made from, under a seal. What does not
+// decode, refers to nothing, or does not add up to the digest is [graphstore.ErrDamaged], and so is a file that was removed or
+// replaced while it was open. A log that Kuzu cannot read on ends there for it: the graph is then an earlier one, whose head
+// says so.
+//
 // # Known limits
 //
 //   - The binding never frees the text of parameters: see [Store.Leaked].
 //   - The file never shrinks; freed pages are used again, but not the bytes of deleted texts: a changed text costs about
 //     four times its length. Building the file anew gives them back.
-//   - A checkpoint of a graph of a million records takes about a second, in which loads wait.
-//   - A flipped bit in the file or the log is not noticed by Kuzu (it keeps no checksums) and may crash Open.
+//   - A checkpoint of a graph of a million edges takes about two seconds, in which loads wait.
+//   - A flipped bit in the file or the log is not noticed by Kuzu (it keeps no checksums) and may crash Open. What it does to
+//     the records is found when all are loaded, by the digest of the head; a load of one space compares with nothing.
 package kuzu

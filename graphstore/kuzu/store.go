@@ -101,6 +101,6 @@ func (s *Store) closeEngine() {
 
 // Leaked returns how many bytes of text were handed to Kuzu so far. The binding copies each text and never frees the copy
 // (go-kuzu v0.11.3), so this much native memory is lost until the process ends. References keep it small: a fact costs its
-// id and the texts that no other record of its space has, an edge the names of its type and of its asserter's kind. A
-// supervisor restarts the process when the number grows too large.
+// id and the texts that no other record of its space has, an edge nothing, or the names of its type and of its asserter's kind if
+// it is written alone. A supervisor restarts the process when the number grows too large.
 func (s *Store) Leaked() int64 { return s.leaked.Load() }
