@@ -148,7 +148,7 @@ func TestChaosSearches(t *testing.T) {
 			float64(l.percentile(.5))/1e6, float64(l.percentile(.99))/1e6, float64(l.percentile(1))/1e6)
 	}
 	fmt.Printf("chaos: %d kills, %d events published meanwhile\n", killed, published)
-	if calm.failed+stormy.failed > 0 || killed < seconds/2-1 {
+	if calm.failed+stormy.failed > 0 || killed < seconds/4 { // a busy machine takes longer than two seconds for a new process
 		t.Errorf("errors %d undisturbed, %d with %d kills", calm.failed, stormy.failed, killed)
 	}
 	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 && h.StorePID > 0 })
