@@ -118,7 +118,7 @@ func retried(call func() error) error {
 	}
 }
 
-var churnChecks = flag.Int("churn-checks", 0, "random histories of the churn over all stores; 0 takes 2, or 12 with -chaos")
+var churnChecks = flag.Int("churn-checks", 0, "random histories of the churn over all stores; 0 takes 2, or 6 with -chaos")
 
 // TestChaosChurn runs random histories of creates, updates, deletes, refused transactions, checkpoints, reopenings, and
 // kills of the child over three stores at once, of which the simplest is the model.
@@ -126,7 +126,7 @@ func TestChaosChurn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
 	}
-	checks := full(12, 2)
+	checks := full(6, 2)
 	if *churnChecks > 0 {
 		checks = *churnChecks
 	}

@@ -189,7 +189,7 @@ func TestChaosStoreMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	applied := 0
-	for end, next := time.Now().Add(time.Duration(full(40, 3))*time.Second), time.Now(); time.Now().Before(end); {
+	for end, next := time.Now().Add(time.Duration(full(24, 3))*time.Second), time.Now(); time.Now().Before(end); {
 		merged := map[string]graphstore.Change{}
 		for range 100 {
 			space := f.user(f.rng.IntN(flatUsers))
@@ -206,7 +206,7 @@ func TestChaosStoreMemory(t *testing.T) {
 		}
 		applied += len(changes)
 		if time.Now().After(next) {
-			next = time.Now().Add(time.Duration(full(8, 1)) * time.Second)
+			next = time.Now().Add(time.Duration(full(5, 1)) * time.Second)
 			a, err := store.Account(e.ctx)
 			if err != nil {
 				t.Fatal(err)

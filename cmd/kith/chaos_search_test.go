@@ -116,7 +116,7 @@ func TestChaosSearches(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes its time")
 	}
-	seconds := full(20, 4)
+	seconds := full(12, 4)
 	w := newWorld(t, rand.New(rand.NewPCG(1, 1)), 2_000)
 	w.start()
 	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 && h.GraphLoaded })
