@@ -69,6 +69,15 @@ func (e *env) childConfig(hooks child.Hooks) (child.Config, error) {
 	}, nil
 }
 
+// sweepSockets removes the sockets that killed services left behind. The caller has the data directory: none of them is in
+// use but by a store's process that ends because its parent is gone.
+func sweepSockets(dataDir string) error {
+	if err := os.RemoveAll(filepath.Join(dataDir, "run")); err != nil {
+		return fmt.Errorf("remove sockets of earlier runs: %w", err)
+	}
+	return nil
+}
+
 // socketDir is where the sockets of children are: in the data directory, where the name of a socket leaves room for its
 // path, else where temporary files are.
 func socketDir(dataDir string) string {

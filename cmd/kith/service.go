@@ -58,6 +58,9 @@ func open(e *env) (*service, error) {
 	if s.lock, err = lockData(e.cfg.DataDir); err != nil {
 		return nil, err
 	}
+	if err := sweepSockets(e.cfg.DataDir); err != nil {
+		e.log.Warn("files of earlier runs stay", "err", err)
+	}
 	if err := s.openStores(); err != nil {
 		return nil, errors.Join(err, s.closeStores())
 	}
