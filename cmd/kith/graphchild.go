@@ -19,6 +19,9 @@ const graphChildName = "graph-child"
 // orphanWait is how long a child whose parent is gone finishes its transaction; the next service waits a little longer.
 const orphanWait = 30 * time.Second
 
+// storeBackoff is the longest wait before a dead child is started again; after more deaths in a row it rests.
+const storeBackoff = 2 * time.Second
+
 type graphChildCmd struct{}
 
 // Run serves the graph's store to the process that started this one.
@@ -65,7 +68,7 @@ func (e *env) childConfig(hooks child.Hooks) (child.Config, error) {
 		Command: command, Path: graphPath(e.cfg), SocketDir: socketDir(e.cfg.DataDir),
 		Errors: graphErrors(), Stderr: e.stderr, Logger: e.log, Hooks: hooks,
 		HoldEmpty: true, WaitForOwner: 2 * orphanWait, MemoryLimit: e.cfg.Graph.StoreMemoryBytes,
-		BreakerCrashes: e.cfg.Graph.StoreCrashes, BreakerPause: e.cfg.Graph.StorePause,
+		BackoffMax: storeBackoff, BreakerCrashes: e.cfg.Graph.StoreCrashes, BreakerPause: e.cfg.Graph.StorePause,
 	}, nil
 }
 

@@ -131,7 +131,7 @@ func (v *supervisor) resumeQuarantine(ctx context.Context, g graphFiles) error {
 
 // emptied takes note that there is no graph any more.
 func (v *supervisor) emptied() {
-	v.failures, v.barren = 0, true
+	v.failures, v.barren, v.delay = 0, true, v.cfg.BackoffMin // with the graph went the cause
 	v.loadDeaths.Store(0)
 }
 
