@@ -92,7 +92,7 @@ func (s *Store) apply(changes []graphstore.Change, mark graphstore.Mark) error {
 		return nil
 	}
 	plan.head = &headWrite{before, after}
-	cost := s.budget.cost(plan)
+	cost := s.budget.cost(plan, s.index)
 	if err := s.checkLogSpace(cost); err != nil {
 		return err
 	}

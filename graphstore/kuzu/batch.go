@@ -5,8 +5,10 @@ package kuzu
 const (
 	rowsPerBatch    = 256
 	edgesPerBatch   = 8192
+	setsPerBatch    = 4096
 	deletesPerBatch = 1024
-	readsPerBatch   = 1024
+	nodesPerRead    = 4096
+	readsPerBatch   = 1024 // nodes whose edges are read: some have thousands
 )
 
 // How many rows a statement for many rows scans in the time of one statement for one row, by what it looks at; measured with
@@ -14,6 +16,7 @@ const (
 const (
 	rowsPerStatement  = 2_000  // whole rows of nodes
 	edgesPerStatement = 5_000  // nodes and their edges
+	setsPerStatement  = 5_000  // keys of nodes, for statements that set what they find
 	keysPerStatement  = 12_000 // keys of nodes only
 )
 

@@ -1,12 +1,15 @@
 package kuzu
 
 // What a write costs of the buffer pool until the next checkpoint, measured with libkuzu 0.11.3 and rounded up. A
-// transaction that sets a column keeps one vector of 2,048 values for each vector it touches.
+// transaction that sets a column keeps one vector of 2,048 values for each vector it touches, whether it sets one of them or
+// all.
 const (
-	updateVectorBytes = 34 << 10
+	numberVectorBytes = 17 << 10
+	textVectorBytes   = 34 << 10
+	textRowBytes      = 32 // more for each row of a vector of texts
 	createBytes       = 512
-	nodesPerVector    = 2048
-	sourcesPerVector  = 256 // of edges, which lie together by source
+	rowsPerVector     = 2048
+	vectorsPerEdge    = 4 // weight and detail, each with the edges out of the source and with those into the target
 )
 
 // Shares of the buffer pool, as divisors.
@@ -49,36 +52,55 @@ func (c Config) recordsDue(stored int) int {
 	return max(c.CheckpointRecords, min(stored/checkpointShare, maxCheckpointRecords))
 }
 
-func (b *budget) cost(p *plan) cost {
+// cost estimates a plan for the graph of the index.
+func (b *budget) cost(p *plan, x *index) cost {
 	c := cost{records: p.records() + 1} // the head
-	c.bytes = int64(c.records) * createBytes
 	for _, t := range p.newTexts {
 		c.texts += int64(len(t.text))
 	}
+	sets := 0
 	for _, w := range p.nodes {
 		for _, row := range w.creates {
 			c.texts += int64(len(row[colKey].(string)))
 		}
+		c.bytes += setBytes(w.sets)
+		sets += len(w.sets)
 	}
+	for _, w := range p.edges {
+		c.bytes += int64(min(len(w.sets), edgeVectors(x, w.table))) * vectorsPerEdge * numberVectorBytes
+		sets += len(w.sets)
+	}
+	c.bytes += int64(c.records-sets) * createBytes
+	return c
+}
+
+// setBytes returns the memory of the vectors that sets of one table's nodes touch.
+func setBytes(sets []nodeSet) (bytes int64) {
 	type vector struct {
-		table, column string
-		n             int64
+		column string
+		n      int64
 	}
 	touched := make(map[vector]bool)
-	for _, w := range p.nodes {
-		for _, set := range w.sets {
-			for _, col := range set.columns {
-				touched[vector{w.table.name, col.name, set.id / nodesPerVector}] = true
+	for _, set := range sets {
+		for _, col := range set.columns {
+			size := int64(numberVectorBytes)
+			if col.kind == text {
+				size = textVectorBytes
+				bytes += textRowBytes
+			}
+			if v := (vector{col.name, set.position / rowsPerVector}); !touched[v] {
+				touched[v] = true
+				bytes += size
 			}
 		}
 	}
-	for _, w := range p.edges {
-		for _, row := range w.sets {
-			touched[vector{w.table.name, "weight and detail", row[colSrc].(int64) / sourcesPerVector}] = true
-		}
-	}
-	c.bytes += int64(len(touched)) * updateVectorBytes
-	return c
+	return bytes
+}
+
+// edgeVectors returns how many vectors a column of a table of edges has at most. Edges lie by their ends with room between
+// them, less than as much again.
+func edgeVectors(x *index, t *relTable) int {
+	return 2*(x.edges[t]/rowsPerVector+1) + max(x.count(t.from), x.count(t.to))/rowsPerVector
 }
 
 func (b *budget) add(c cost) {

@@ -38,9 +38,17 @@ type nodeWrites struct {
 
 // nodeSet are the columns of one node that change.
 type nodeSet struct {
-	id      int64
-	columns []column
-	values  params // the columns' and id
+	id       int64
+	position int64 // in its table
+	columns  []column
+	values   []any // of the columns
+}
+
+// params returns the values and the node's number as parameters.
+func (s nodeSet) params() params {
+	p := rowParams(s.columns, s.values)
+	p["id"] = s.id
+	return p
 }
 
 type edgeWrites struct {

@@ -64,29 +64,29 @@ func (p *planner) compareNodes(w *nodeWrites) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range stored {
-		p.refer(&w.table.table, row, -1)
+	for _, node := range stored {
+		p.refer(&w.table.table, node.row, -1)
 	}
 	for _, id := range puts.keys {
 		want := puts.puts[id]
-		set := nodeSet{id: id, values: params{"id": id}}
+		set := nodeSet{id: id, position: stored[id].position}
 		for i, c := range w.table.columns {
-			if v := want.row[i]; v != stored[id][i] {
+			if v := want.row[i]; v != stored[id].row[i] {
 				set.columns = append(set.columns, c)
-				set.values[c.name] = v
+				set.values = append(set.values, v)
 			}
 		}
 		if len(set.columns) == 0 {
 			continue
 		}
 		w.sets = append(w.sets, set)
-		if err := p.removeNode(w.table, want.change, stored[id]); err != nil {
+		if err := p.removeNode(w.table, want.change, stored[id].row); err != nil {
 			return err
 		}
 		p.plan.digest.Add(want.change)
 	}
 	for _, id := range w.deletes {
-		if err := p.removeNode(w.table, p.gone[w.table][id], stored[id]); err != nil {
+		if err := p.removeNode(w.table, p.gone[w.table][id], stored[id].row); err != nil {
 			return err
 		}
 	}

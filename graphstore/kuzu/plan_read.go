@@ -2,17 +2,28 @@ package kuzu
 
 import "slices"
 
-// readNodes returns the rows of the nodes, all of which exist.
-func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) {
-	rows := make(map[int64][]any, len(ids))
+// storedNode is a node as the file has it.
+type storedNode struct {
+	row      []any
+	position int64
+}
+
+// readNodes returns the nodes, all of which exist, by their numbers.
+func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64]storedNode, error) {
+	nodes := make(map[int64]storedNode, len(ids))
 	if p.batch.pays(len(ids), p.index.count(t.kind), rowsPerStatement) {
-		for chunk := range slices.Chunk(ids, readsPerBatch) {
+		for chunk := range slices.Chunk(ids, nodesPerRead) {
 			err := p.session.query(t.readNodes(), params{"ids": anyList(chunk)}, func(pack []any) error {
-				row, err := unpack(t.columns, pack, nil)
+				last := len(pack) - 1
+				position, err := cell[int64](pack, last)
+				if err != nil {
+					return err
+				}
+				row, err := unpack(t.columns, pack[:last], nil)
 				if err != nil {
 					return damaged("%s: %w", t.name, err)
 				}
-				rows[row[colID].(int64)] = row
+				nodes[row[colID].(int64)] = storedNode{row, position}
 				return nil
 			})
 			if err != nil {
@@ -22,18 +33,20 @@ func (p *planner) readNodes(t *nodeTable, ids []int64) (map[int64][]any, error) 
 	} else {
 		for _, id := range ids {
 			err := p.session.query(t.readNode(), params{"id": id}, func(row []any) error {
-				rows[id] = slices.Clone(row)
-				return nil
+				last := len(row) - 1
+				position, err := cell[int64](row, last)
+				nodes[id] = storedNode{slices.Clone(row[:last]), position}
+				return err
 			})
 			if err != nil {
 				return nil, err
 			}
 		}
 	}
-	if len(rows) != len(ids) {
-		return nil, damaged("%s: %d of %d nodes that the index has are in the file", t.name, len(rows), len(ids))
+	if len(nodes) != len(ids) {
+		return nil, damaged("%s: %d of %d nodes that the index has are in the file", t.name, len(nodes), len(ids))
 	}
-	return rows, nil
+	return nodes, nil
 }
 
 // readEdges yields the edges of the nodes, out of them or into them. The row is overwritten by the next.

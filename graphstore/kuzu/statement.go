@@ -32,6 +32,16 @@ func (t *nodeTable) setNode(changed []column) string {
 	return fmt.Sprintf("MATCH (n:%s {id: $id}) SET %s RETURN count(*)", t.name, strings.Join(sets, ", "))
 }
 
+// setNodes sets some of the columns of the nodes in $rows, the number of the node first in each; it scans the keys of the table.
+func (t *nodeTable) setNodes(changed []column) string {
+	sets := make([]string, len(changed))
+	for i, c := range changed {
+		sets[i] = fmt.Sprintf("n.%s = the_%s", c.name, c.name)
+	}
+	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (n:%s {id: the_id}) SET %s RETURN count(*)", items(withID(changed)), t.name,
+		strings.Join(sets, ", "))
+}
+
 // deleteNode never detaches: Kuzu refuses to delete a node that has edges, the last safeguard against a dangling one.
 func (t *nodeTable) deleteNode() string {
 	return fmt.Sprintf("MATCH (n:%s {id: $id}) DELETE n RETURN count(*)", t.name)
@@ -42,14 +52,18 @@ func (t *nodeTable) deleteNodes() string {
 	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (n:%s {id: id}) DELETE n RETURN count(*)", t.name)
 }
 
-// readNode returns the columns of one node.
+// position is where a node stands in its table, from 0, for as long as it is there.
+const position = "offset(id(n))"
+
+// readNode returns the columns of one node and its position.
 func (t *nodeTable) readNode() string {
-	return fmt.Sprintf("MATCH (n:%s {id: $id}) RETURN %s", t.name, plain("n", t.columns))
+	return fmt.Sprintf("MATCH (n:%s {id: $id}) RETURN %s, %s", t.name, plain("n", t.columns), position)
 }
 
-// readNodes returns the packed rows of the nodes numbered $ids; it scans the table.
+// readNodes returns the packed rows of the nodes numbered $ids with their positions; it scans the table.
 func (t *nodeTable) readNodes() string {
-	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (n:%s {id: id}) RETURN %s", t.name, packed("n", t.columns))
+	return fmt.Sprintf("UNWIND $ids AS i WITH CAST(i AS INT64) AS id MATCH (n:%s {id: id}) RETURN %s, %s", t.name,
+		packed("n", t.columns), position)
 }
 
 // pageOfNodes returns the packed rows of a range of node numbers, of one space or of all.
@@ -104,16 +118,26 @@ func (t *relTable) setEdge() string {
 
 func (t *relTable) deleteEdge() string { return t.edgeMatch() + " DELETE e RETURN count(*)" }
 
-// deleteEdges deletes the edges with the identities of $rows; it scans the source's table and the edges.
-func (t *relTable) deleteEdges() string {
+// edgesMatch finds the edges with the identities in $rows, whose columns these are; it scans the source's table and the edges.
+func (t *relTable) edgesMatch(columns []column) string {
 	var equal []string
 	for _, c := range identity() {
 		if c.name != "src" {
 			equal = append(equal, fmt.Sprintf("e.%s = the_%s", c.name, c.name))
 		}
 	}
-	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s DELETE e RETURN count(*)",
-		items(identity()), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
+	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s",
+		items(columns), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
+}
+
+// setEdges sets the edges of $rows.
+func (t *relTable) setEdges() string {
+	return t.edgesMatch(t.columns) + " SET e.weight = the_weight, e.detail = the_detail RETURN count(*)"
+}
+
+// deleteEdges deletes the edges with the identities of $rows.
+func (t *relTable) deleteEdges() string {
+	return t.edgesMatch(identity()) + " DELETE e RETURN count(*)"
 }
 
 // readEdges returns the edges of one node, out of it or into it. Only columns of the edge are read.

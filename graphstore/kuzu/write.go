@@ -28,10 +28,8 @@ func (w writeSession) write(p *plan) error {
 		if err := w.createEdges(e); err != nil {
 			return err
 		}
-		for _, row := range e.sets {
-			if err := w.one(e.table.setEdge(), rowParams(e.table.columns, row, colRelSpace)); err != nil {
-				return err
-			}
+		if err := w.setEdges(e); err != nil {
+			return err
 		}
 	}
 	return w.writeHead(p.head.before, p.head.after)
@@ -60,10 +58,8 @@ func (w writeSession) writeNodes(p *plan) error {
 		if err := w.createRows(n.table, n.creates); err != nil {
 			return err
 		}
-		for _, set := range n.sets {
-			if err := w.one(n.table.setNode(set.columns), set.values); err != nil {
-				return err
-			}
+		if err := w.setNodes(n); err != nil {
+			return err
 		}
 	}
 	return nil

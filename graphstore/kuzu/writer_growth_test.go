@@ -22,7 +22,7 @@ var (
 	growthSeconds = flag.Int("growth-seconds", 60, "how long each row of the growth table is measured")
 	growthFacts   = flag.String("growth-facts", "20000,200000", "facts stored before, for each row")
 	growthBatches = flag.String("growth-batches", "500", "facts per transaction, for each row")
-	growthCounts  = flag.Bool("growth-counters", false, "also update the counters of the entities and topics that new facts name")
+	growthCounts  = flag.Bool("growth-counters", true, "also update the counters of the entities and topics that new facts name")
 )
 
 const factsPerGrowthSpace = 222 // so that 200,000 facts are those of 901 users
