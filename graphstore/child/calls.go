@@ -59,7 +59,7 @@ func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return s.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
 
-// ApplyMarked implements [graphstore.Store], like Apply.
+// ApplyMarked implements [graphstore.Store], like Apply. [ErrUntrusted] and [ErrEmptied] leave the graph as it was.
 func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, mark graphstore.Mark) error {
 	if err := graphstore.ValidateChanges(changes); err != nil {
 		return err
@@ -67,6 +67,9 @@ func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 	return s.call(ctx, func(p *process) error {
 		if len(changes) == 0 && mark == (graphstore.Mark{}) {
 			return nil
+		}
+		if p.untrusted.Load() {
+			return ErrUntrusted
 		}
 		hung := p.patience.watch(s.cfg.ApplyLimit, func() {
 			p.condemn(fmt.Sprintf("an apply was not answered within %v", s.cfg.ApplyLimit))

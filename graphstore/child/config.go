@@ -57,7 +57,8 @@ type Config struct {
 	FileCheck time.Duration
 
 	// HoldEmpty makes calls return [ErrEmptied] from when a graph was moved aside until [Store.AcceptEmpty] or a successful
-	// [Store.Replace]. Without it the empty graph takes calls at once, also those that were meant for the lost one.
+	// [Store.Replace], and applies return [ErrUntrusted] from when a child has begun anew until [Store.Trust]. Without it the
+	// next child takes calls at once, also those that were planned against a graph that it does not have.
 	HoldEmpty bool
 
 	// BackoffMin and BackoffMax bound the wait before a dead child is started again: it doubles with each failure and is

@@ -29,6 +29,25 @@ func TestEmptyGraphIsHeld(t *testing.T) {
 		t.Errorf("head: %v, emptied %v: want ErrEmptied", err, s.Emptied())
 	}
 	s.AcceptEmpty()
+	wait(t, e.restarted)
+	if err := s.Apply(t.Context(), change); !errors.Is(err, ErrUntrusted) {
+		t.Errorf("apply to a child that nobody has looked at: %v, want ErrUntrusted", err)
+	}
+	foreign := errors.New("not what was committed")
+	if err := s.Trust(t.Context(), func(graphstore.Head) error { return foreign }); !errors.Is(err, foreign) {
+		t.Errorf("trust: %v, want the error of the check", err)
+	}
+	if err := s.Apply(t.Context(), change); !errors.Is(err, ErrUntrusted) {
+		t.Errorf("apply to a child that was refused: %v, want ErrUntrusted", err)
+	}
+	if err := s.Trust(t.Context(), func(h graphstore.Head) error {
+		if h.Digest != (graphstore.Digest{}) {
+			t.Errorf("head %+v: want that of the empty graph", h)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
 	if st, err := s.Stats(t.Context()); err != nil || st.Facts != 0 {
 		t.Errorf("stats: %+v, %v: want the empty graph", st, err)
 	}

@@ -31,6 +31,8 @@ type process struct {
 	since    time.Time
 	noted    chan struct{} // closed when the supervisor has taken note of the end
 
+	untrusted atomic.Bool // takes no applies until somebody has looked at its head
+
 	graph    string       // the id of the graph that it opened
 	file     fileID       // of the graph, as it was opened
 	patience patience     // with its applies

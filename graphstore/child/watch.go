@@ -97,6 +97,7 @@ func (v *supervisor) succeed(ctx context.Context, down time.Time, wait time.Dura
 
 // takeOver lets a child take calls after an interruption that began at a time.
 func (v *supervisor) takeOver(next *process, attempts int, down time.Time) {
+	next.untrusted.Store(v.cfg.HoldEmpty)
 	v.mu.Lock()
 	v.mu.health.Restarts++
 	v.phaseLocked(PhaseRunning, next, nil)

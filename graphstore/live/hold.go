@@ -65,7 +65,7 @@ func (h *Held) Records() iter.Seq[graphstore.Change] {
 // whatever outcome was unknown is known. It must only be called on a graph that is [Held.Resident].
 func (h *Held) Rebuilt() {
 	w := &h.graph.writer
-	if !h.resident || !w.unsure {
+	if !h.resident || (!w.unsure && len(w.heads) == 1) {
 		return
 	}
 	var d graphstore.Digest // what was published of a suspect space may be newer than the digest

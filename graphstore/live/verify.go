@@ -21,6 +21,15 @@ func (g *Graph) Verify(ctx context.Context) error {
 	return g.headLocked(ctx)
 }
 
+// Check is Verify of a head that the caller has read, from a store that takes no commits meanwhile.
+func (g *Graph) Check(ctx context.Context, head graphstore.Head) error {
+	if err := g.begin(ctx); err != nil {
+		return err
+	}
+	defer g.writer.unlock()
+	return g.writer.heads.check(head.Digest)
+}
+
 // possibleDigests are the digests the store may have: one, and for each commit of unknown outcome twice as many. None
 // stands for too many to tell.
 type possibleDigests []graphstore.Digest
@@ -38,6 +47,9 @@ func (p possibleDigests) change(by graphstore.Digest) {
 
 // mayChange notes a commit that may have.
 func (p *possibleDigests) mayChange(by graphstore.Digest) {
+	if by == (graphstore.Digest{}) || len(*p) == 0 { // a mark alone, or too many to tell already
+		return
+	}
 	after := slices.Clone(*p)
 	after.change(by)
 	if *p = append(*p, after...); len(*p) > maxPossible {
