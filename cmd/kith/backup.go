@@ -44,6 +44,9 @@ func (s *service) Backup(ctx context.Context, dir string) (server.Backup, error)
 	if s.host == nil {
 		return server.Backup{}, fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
 	}
+	if _, err := s.host.View(probeSpace()); err != nil {
+		return server.Backup{}, fmt.Errorf("%w: %w", server.ErrNoGraph, err)
+	}
 	start := time.Now()
 	if err := prepareBackupDir(dir); err != nil {
 		return server.Backup{}, err
@@ -71,6 +74,9 @@ func prepareBackupDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("%w: %w", server.ErrBadRequest, err)
+	}
+	if len(entries) == 1 && entries[0].Name() == backupGraph+".partial" {
+		return nil // of an earlier attempt whose store died; it is made anew
 	}
 	if len(entries) > 0 {
 		return fmt.Errorf("%w: directory %s is not empty: it has %s", server.ErrBadRequest, dir, entries[0].Name())

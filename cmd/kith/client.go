@@ -42,7 +42,7 @@ func (e *env) newClient() (*client, error) {
 		return nil, &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir); that of a demo is %s",
 			e.cfg.DataDir, demoDir(e.cfg))}
 	}
-	s, err := open(e)
+	s, err := open(e, false)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func waitFirstLoad(ctx context.Context, s *service, ended <-chan struct{}) {
 	}
 	g := s.host.live.Load()
 	select {
-	case <-g.Loaded():
+	case <-s.host.decided:
 	case <-g.Failed():
 	case <-ended:
 	case <-ctx.Done():

@@ -47,7 +47,7 @@ func (s *service) Compact(ctx context.Context) (server.Compaction, error) {
 
 func (h *graphHost) compact(ctx context.Context) (c server.Compaction, err error) {
 	g := h.live.Load()
-	if _, err := g.View(probeSpace()); err != nil {
+	if _, err := h.View(probeSpace()); err != nil {
 		return c, fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 	}
 	before, err := h.file.Stats(ctx)

@@ -32,7 +32,7 @@ func (c demoCmd) Run(e *env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, cleanup()) }()
-	s, err := open(e)
+	s, err := open(e, true)
 	if err != nil {
 		return err
 	}

@@ -33,12 +33,14 @@ type graphFile struct {
 
 var _ graphstore.Store = (*graphFile)(nil)
 
-// openGraph returns the graph's store; nothing is started yet.
-func (e *env) openGraph(hooks child.Hooks) (*graphFile, error) {
+// openGraph returns the graph's store; nothing is started yet. Only a service, which can fill a graph again, moves one aside
+// that cannot be trusted.
+func (e *env) openGraph(path string, hooks child.Hooks, service bool) (*graphFile, error) {
 	cfg, err := e.childConfig(hooks)
 	if err != nil {
 		return nil, err
 	}
+	cfg.Path, cfg.Quarantine.Off = path, !service
 	g := &graphFile{cfg: cfg}
 	g.mu.err = errNotStarted
 	return g, nil
@@ -220,6 +222,15 @@ func (g *graphFile) account(ctx context.Context) (child.Account, error) {
 		return child.Account{}, err
 	}
 	return store.Account(ctx)
+}
+
+// trust lets a store's process that has begun anew take commits if its head is right.
+func (g *graphFile) trust(ctx context.Context, check func(context.Context, graphstore.Head) error) error {
+	store, err := g.started()
+	if err != nil {
+		return err
+	}
+	return store.Trust(ctx, func(head graphstore.Head) error { return check(ctx, head) })
 }
 
 // verify has the store read everything and compare it with its head.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,22 +26,26 @@ type graphHost struct {
 	file  *graphFile
 	write bool // events are projected
 
-	live   atomic.Pointer[live.Graph] // never nil
-	events chan struct{}              // holds a token when the store's process has begun anew, maybe with an empty graph
+	live    atomic.Pointer[live.Graph] // never nil
+	whole   atomic.Bool                // it may be shown to searches: it is not a part of one that was lost
+	decided chan struct{}              // closed when that was found out for the first time
+	events  chan struct{}              // holds a token when the store's process has begun anew, maybe with an empty graph
 
 	feed  atomic.Pointer[feed.Feed] // made when the graph is loaded
 	fed   chan struct{}             // closed when the first is made
 	ended atomic.Pointer[error]     // why projection stopped by itself
 
 	maintenance maintenance
+	once        sync.Once
 }
 
-func (e *env) newGraphHost(write bool) (*graphHost, error) {
-	h := &graphHost{e: e, write: write, events: make(chan struct{}, 1), fed: make(chan struct{})}
-	file, err := e.openGraph(child.Hooks{
+// newGraphHost returns the graph of a service, or of one command on its files.
+func (e *env) newGraphHost(write, service bool) (*graphHost, error) {
+	h := &graphHost{e: e, write: write, decided: make(chan struct{}), events: make(chan struct{}, 1), fed: make(chan struct{})}
+	file, err := e.openGraph(graphPath(e.cfg), child.Hooks{
 		Quarantined: func(child.Quarantine) { h.suspect() },
 		Restarted:   func(child.Restart) { h.suspect() },
-	})
+	}, service)
 	if err != nil {
 		return nil, err
 	}
@@ -61,14 +66,29 @@ func (h *graphHost) suspect() {
 	}
 }
 
+// errReplaying is why searches have no graph while a lost one comes back from the stream: a part of it is not it.
+var errReplaying = errors.New("the graph was lost and is being projected again from the stream")
+
 // View returns the newest snapshot of a space without waiting, or why there is none.
 func (h *graphHost) View(space graphstore.Space) (*graphstore.Snapshot, error) {
-	return h.live.Load().View(space)
+	return h.shown(h.live.Load().View(space))
 }
 
 // Acquire implements [reader.Graph].
 func (h *graphHost) Acquire(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
-	return h.live.Load().Acquire(ctx, space)
+	return h.shown(h.live.Load().Acquire(ctx, space))
+}
+
+// shown keeps back what is only a part of the graph, and has the store looked at when it gave something else than was
+// committed.
+func (h *graphHost) shown(s *graphstore.Snapshot, err error) (*graphstore.Snapshot, error) {
+	if errors.Is(err, graphstore.ErrDamaged) {
+		h.suspect()
+	}
+	if err == nil && !h.whole.Load() {
+		return nil, errReplaying
+	}
+	return s, err
 }
 
 // run loads the graph and, with a stream, projects into it until ctx ends. When the store has lost the graph and memory does
@@ -80,9 +100,14 @@ func (h *graphHost) run(ctx context.Context, js jetstream.JetStream) {
 			return
 		}
 		h.keep(ctx, g, js)
-		if ctx.Err() == nil {
+		err := h.maintenance.wait(ctx, "loading anew", func() error {
+			h.whole.Store(false)
 			h.live.Store(h.newLive())
 			g.Close()
+			return nil
+		})
+		if err != nil {
+			return // ctx has ended
 		}
 	}
 }
@@ -122,50 +147,61 @@ func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStr
 		h.e.log.Warn("graph was lost between its loading and its use", "err", err)
 		return
 	}
+	former, err := noteGraphID(h.e.cfg.DataDir, head.ID)
+	if err != nil {
+		h.e.log.Warn("a consumer of a lost graph may have to be watched before it is taken over", "err", err)
+	}
+	projecting := h.write && js != nil
+	// A graph without a mark where others were before is one that was lost: it is whole when it has caught up.
+	replaying := projecting && len(former) > 0 && head.Mark == (graphstore.Mark{})
+	h.whole.Store(!replaying)
+	h.once.Do(func() { close(h.decided) })
 	ctx, stop := context.WithCancel(ctx)
 	var work conc.WaitGroup
 	defer work.Wait()
 	defer stop()
-	if h.write && js != nil {
-		work.Go(func() { h.project(ctx, g, js, head) })
+	if projecting {
+		work.Go(func() { h.project(ctx, g, js, head, former) })
 	}
-	for {
+	for full := false; ; full = true {
+		h.inspect(ctx, g, full)
+		if h.file.lost() && !h.refill(ctx, g, head.ID) {
+			return
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.events:
 		}
-		h.inspect(ctx, g)
-		if h.file.lost() && !h.refill(ctx, g, head.ID) {
-			return
-		}
 	}
 }
 
-// inspect looks whether a store's process that has begun anew still has the graph that memory has: first by its head, then
-// by reading everything, which takes seconds and holds nobody up. A store that has not is emptied, so that it is filled
-// again. Trouble that says nothing of the graph is left alone: the store is looked at again after its next start.
-func (h *graphHost) inspect(ctx context.Context, g *live.Graph) {
-	err := g.Verify(ctx)
-	if err == nil {
-		err = h.file.verify(ctx)
+// inspectAgain is when a store that could not be looked at is looked at again.
+const inspectAgain = 2 * time.Second
+
+// inspect looks whether a store's process that has begun anew has the graph that memory has: first by its head, before which
+// it takes no commits, then by reading everything, which takes seconds and holds nobody up. A store that has not is emptied,
+// so that it is filled again.
+func (h *graphHost) inspect(ctx context.Context, g *live.Graph, full bool) {
+	err := h.file.trust(ctx, g.Check)
+	if errors.Is(err, graphstore.ErrDamaged) && !h.file.lost() {
+		err = h.file.quarantine(ctx, err.Error())
+	} else if err == nil && full {
+		err = h.maintenance.wait(ctx, "verification", func() error { return h.file.verify(ctx) })
 	}
-	switch {
-	case err == nil, ctx.Err() != nil, h.file.lost():
-	case errors.Is(err, graphstore.ErrDamaged):
-		if qerr := h.file.quarantine(ctx, err.Error()); qerr != nil && ctx.Err() == nil {
-			h.e.log.Error("damaged graph cannot be moved aside", "err", qerr)
-		}
-	default:
-		h.e.log.Warn("graph file was not verified after a restart of its process", "err", err)
+	// What was damaged is moved aside by the store itself, which tells of it; what was lost is noticed by the caller.
+	if err != nil && ctx.Err() == nil && !h.file.lost() && !errors.Is(err, graphstore.ErrDamaged) {
+		h.e.log.Warn("graph file cannot be verified after a restart of its process, trying again", "err", err)
+		time.AfterFunc(inspectAgain, h.suspect)
 	}
 }
 
 // project runs the feed until ctx ends. If projection ends by itself, also by a panic, searches go on and the service says
 // why.
-func (h *graphHost) project(ctx context.Context, g *live.Graph, js jetstream.JetStream, head graphstore.Head) {
+func (h *graphHost) project(ctx context.Context, g *live.Graph, js jetstream.JetStream, head graphstore.Head, former []string) {
+	h.ended.Store(nil)
 	var err error
-	if p := panics.Try(func() { err = h.runFeed(ctx, g, js, head) }); p != nil {
+	if p := panics.Try(func() { err = h.runFeed(ctx, g, js, head, former) }); p != nil {
 		err = p.AsError()
 	}
 	if err != nil {
@@ -174,22 +210,29 @@ func (h *graphHost) project(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 }
 
-func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.JetStream, head graphstore.Head) error {
+func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.JetStream, head graphstore.Head, former []string) error {
 	plan, err := h.e.projector()
 	if err != nil {
 		return err
 	}
 	cfg := h.e.feedConfig()
-	cfg.GraphID, cfg.Mark = head.ID, head.Mark
-	if cfg.FormerIDs, err = noteGraphID(h.e.cfg.DataDir, head.ID); err != nil {
-		h.e.log.Warn("a consumer of a lost graph may have to be watched before it is taken over", "err", err)
-	}
+	cfg.GraphID, cfg.FormerIDs, cfg.Mark = head.ID, former, head.Mark
 	f, err := feed.New(js, plan, g, cfg)
 	if err != nil {
 		return err
 	}
 	if h.feed.Swap(f) == nil {
 		close(h.fed)
+	}
+	var work conc.WaitGroup
+	defer work.Wait()
+	if !h.whole.Load() {
+		work.Go(func() {
+			if err := f.WaitCaughtUp(ctx); err == nil {
+				h.whole.Store(true)
+				h.e.log.Info("the lost graph is whole again")
+			}
+		})
 	}
 	return f.Run(ctx)
 }

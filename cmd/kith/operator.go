@@ -192,7 +192,7 @@ func (s *service) Busy() server.Busy {
 	var b server.Busy
 	b.Maintenance, b.Since = s.host.maintenance.now()
 	_, err := s.host.View(probeSpace())
-	b.Loading = errors.Is(err, live.ErrLoading)
+	b.Loading = errors.Is(err, live.ErrLoading) || errors.Is(err, errReplaying)
 	if f := s.host.feed.Load(); f != nil {
 		st := f.Status()
 		b.Applying, b.Pending = st.AckPending, st.Pending
@@ -206,7 +206,7 @@ func (s *service) Digest(ctx context.Context, user string) (string, error) {
 		return "", fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
 	}
 	g := s.host.live.Load()
-	if _, err := g.View(probeSpace()); err != nil {
+	if _, err := s.host.View(probeSpace()); err != nil {
 		return "", fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 	}
 	if user == "" {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/child"
 )
@@ -36,15 +38,19 @@ func (c restoreCmd) Run(e *env) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make graph directory: %w", err)
 	}
-	aside, err := c.clear(path)
+	if there := graphFiles(path); len(there) > 0 && !c.Replace {
+		return &usageError{fmt.Errorf("there is a graph already: %s (--replace moves it aside)", there[0])}
+	}
+	copied := path + ".restoring"
+	if err := copyDurably(filepath.Join(c.Dir, backupGraph), copied); err != nil {
+		return fmt.Errorf("copy graph (nothing was changed): %w", err)
+	}
+	if err := e.checkGraph(copied, m); err != nil {
+		return errors.Join(fmt.Errorf("the copy is not what the backup says (nothing was changed): %w", err), removeGraph(copied))
+	}
+	aside, err := e.takePlace(copied, path)
 	if err != nil {
 		return err
-	}
-	if err := copyDurably(filepath.Join(c.Dir, backupGraph), path); err != nil {
-		return fmt.Errorf("copy graph: %w", err)
-	}
-	if err := e.checkGraph(m); err != nil {
-		return fmt.Errorf("restored graph is not what the backup says: %w", err)
 	}
 	if aside != "" {
 		e.printf("the graph that was there is in %s now\n", aside)
@@ -55,60 +61,87 @@ func (c restoreCmd) Run(e *env) (err error) {
 	return nil
 }
 
-// clear makes room for the graph: it moves what is there aside, or refuses.
-func (c restoreCmd) clear(path string) (aside string, err error) {
+// graphSuffixes are what is added to the path of a graph by its files: they belong together.
+var graphSuffixes = []string{"", ".wal", ".shadow"}
+
+// graphFiles returns those that are there.
+func graphFiles(path string) []string {
 	var there []string
-	for _, suffix := range []string{"", ".wal", ".shadow"} {
+	for _, suffix := range graphSuffixes {
 		if _, err := os.Lstat(path + suffix); err == nil {
 			there = append(there, path+suffix)
-		} else if !errors.Is(err, fs.ErrNotExist) {
+		}
+	}
+	return there
+}
+
+// removeGraph removes the files of a graph and its lock file.
+func removeGraph(path string) error {
+	var errs []error
+	for _, file := range append(graphFiles(path), path+".lock") {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// takePlace puts a checked graph in its place and what was there aside, under the lock of the graph: the store's process of a
+// service that was killed may still be at its last transaction.
+func (e *env) takePlace(from, path string) (aside string, err error) {
+	ctx, cancel := context.WithTimeout(e.ctx, 2*orphanWait)
+	defer cancel()
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if got, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil || !got {
+		return "", fmt.Errorf("the graph in %s is in use by another process: %w", path, errors.Join(err, ctx.Err()))
+	}
+	defer func() { err = firstError(err, lock.Unlock()) }()
+	if there := graphFiles(path); len(there) > 0 {
+		if aside, err = moveAside(path, there); err != nil {
 			return "", err
 		}
 	}
-	if len(there) == 0 {
-		return "", nil
+	err = errors.Join(os.Rename(from, path), syncDir(filepath.Dir(path)))
+	if err != nil {
+		return "", fmt.Errorf("put graph in its place (what was there is in %s): %w", aside, err)
 	}
-	if !c.Replace {
-		return "", &usageError{fmt.Errorf("there is a graph already: %s (--replace moves it aside)", there[0])}
-	}
-	aside = path + ".replaced-" + time.Now().UTC().Format("20060102T150405Z")
+	return aside, removeGraph(from)
+}
+
+func moveAside(path string, there []string) (aside string, err error) {
+	aside = path + ".replaced-" + time.Now().UTC().Format("20060102T150405.000Z")
 	if err := os.Mkdir(aside, 0o700); err != nil {
 		return "", fmt.Errorf("move graph aside: %w", err)
 	}
 	for _, from := range there {
 		if err := os.Rename(from, filepath.Join(aside, filepath.Base(from))); err != nil {
-			return "", fmt.Errorf("move graph aside: %w", err)
+			return "", fmt.Errorf("move graph aside, into %s: %w", aside, err)
 		}
 	}
 	return aside, errors.Join(syncDir(aside), syncDir(filepath.Dir(path)))
 }
 
-// copyDurably copies a file to a name that is whole or not there.
+// copyDurably copies a file; after an error there is no copy.
 func copyDurably(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	tmp := to + ".restoring"
-	out, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(out, in)
 	if err = errors.Join(err, out.Sync(), out.Close()); err != nil {
-		return errors.Join(err, os.Remove(tmp))
+		return errors.Join(err, os.Remove(to))
 	}
-	if err := os.Rename(tmp, to); err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(to))
+	return nil
 }
 
-// checkGraph reads the whole graph and compares it with the manifest. What does not fit is moved to the quarantine by the
-// store, or left for the operator to see.
-func (e *env) checkGraph(m manifest) (err error) {
-	file, err := e.openGraph(child.Hooks{})
+// checkGraph reads a whole graph and compares it with the manifest.
+func (e *env) checkGraph(path string, m manifest) (err error) {
+	file, err := e.openGraph(path, child.Hooks{}, false)
 	if err != nil {
 		return err
 	}
@@ -117,9 +150,6 @@ func (e *env) checkGraph(m manifest) (err error) {
 	defer cancel()
 	if _, err := file.start(ctx); err != nil {
 		return err
-	}
-	if file.lost() {
-		return graphstore.ErrDamaged
 	}
 	var d graphstore.Digest
 	if err := file.LoadAll(ctx, func(c graphstore.Change) error { d.Add(c); return nil }); err != nil {

@@ -10,7 +10,7 @@ type serveCmd struct{}
 
 // Run serves until the context ends.
 func (serveCmd) Run(e *env) error {
-	s, err := open(e)
+	s, err := open(e, true)
 	if err != nil {
 		return err
 	}

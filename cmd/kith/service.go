@@ -28,6 +28,7 @@ type service struct {
 	sw config.Switches
 
 	instance string // names this run
+	serving  bool   // or made for one command
 
 	lock    *dataLock
 	vectors vdb.Store
@@ -48,9 +49,9 @@ type service struct {
 	failed   chan error // a part without which serving makes no sense has ended
 }
 
-// open opens the stores and builds the reading side; nothing runs yet.
-func open(e *env) (*service, error) {
-	s := &service{e: e, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
+// open opens the stores and builds the reading side, of a service or for one command; nothing runs yet.
+func open(e *env, serving bool) (*service, error) {
+	s := &service{e: e, serving: serving, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
 	}
@@ -89,7 +90,7 @@ func (s *service) openStores() error {
 	}
 	var view reader.Graph
 	if s.sw.Write || s.sw.Rerank {
-		if s.host, err = s.e.newGraphHost(s.sw.Write); err != nil {
+		if s.host, err = s.e.newGraphHost(s.sw.Write, s.serving); err != nil {
 			return err
 		}
 		view = s.host
