@@ -154,7 +154,7 @@ func (e *Edge) validate(op Op) error {
 	if source == target && e.Source == e.Target {
 		return fmt.Errorf("edge %s: a node has no edge to itself", e.Key())
 	}
-	if *e != e.Normalized() {
+	if !e.Type.Directed() && e.Target < e.Source {
 		return fmt.Errorf("edge %s: undirected: want the smaller id first", e.Key())
 	}
 	if op == Put && !(e.Weight > 0 && e.Weight <= 1) { // also catches NaN

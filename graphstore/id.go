@@ -22,6 +22,8 @@ func CheckID(id string) error {
 		return fmt.Errorf("%q is empty: want 1 to %d bytes", id, MaxIDBytes)
 	case len(id) > MaxIDBytes:
 		return fmt.Errorf("%s has %d bytes: want at most %d", Shorten(id), len(id), MaxIDBytes)
+	case plain(id):
+		return nil
 	case !utf8.ValidString(id):
 		return fmt.Errorf("%s is not valid UTF-8", Shorten(id))
 	}
@@ -29,6 +31,16 @@ func CheckID(id string) error {
 		return fmt.Errorf("%s has a control character at byte %d", Shorten(id), i)
 	}
 	return nil
+}
+
+// plain reports whether an id is printable ASCII, as nearly all are: every edge checks two.
+func plain(id string) bool {
+	for i := range len(id) {
+		if id[i] < ' ' || id[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // CanonicalFactID returns the one spelling of a fact id under which the graph and every vector store keep it. A UUID in

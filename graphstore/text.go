@@ -21,9 +21,13 @@ func CheckText(s string) error {
 
 type namedText struct{ name, text string }
 
+// textsRoom is how many texts nearly every record has at most, so that checking them needs no memory of its own.
+const textsRoom = 8
+
 // checkTexts applies [CheckText] to everything in the record that is text.
 func (c Change) checkTexts() error {
-	for _, t := range c.texts() {
+	var room [textsRoom]namedText
+	for _, t := range c.appendTexts(room[:0]) {
 		if err := CheckText(t.text); err != nil {
 			return fmt.Errorf("%s: %s %w", c.Key(), t.name, err)
 		}
@@ -31,30 +35,29 @@ func (c Change) checkTexts() error {
 	return nil
 }
 
-func (c Change) texts() []namedText {
+func (c Change) appendTexts(texts []namedText) []namedText {
 	switch {
 	case c.Fact != nil:
 		f := c.Fact
-		texts := []namedText{{"agent", f.AgentID}, {"source", f.SourceID}, {"episode", f.EpisodeID}, {"batch", f.BatchID},
-			{"superseded by", f.SupersededBy}, {"event of state", f.Registers.State.EventID},
-			{"event of base", f.Registers.Base.EventID}}
+		texts = append(texts, namedText{"agent", f.AgentID}, namedText{"source", f.SourceID}, namedText{"episode", f.EpisodeID},
+			namedText{"batch", f.BatchID}, namedText{"superseded by", f.SupersededBy},
+			namedText{"event of state", f.Registers.State.EventID}, namedText{"event of base", f.Registers.Base.EventID})
 		for _, fs := range f.Registers.Fields {
 			texts = append(texts, namedText{"field", string(fs.Field)}, namedText{"event of field", fs.Stamp.EventID})
 		}
-		return texts
 	case c.Entity != nil:
 		e := c.Entity
-		texts := []namedText{{"type", e.Type}, {"name", e.Name}, {"normalised name", e.Norm}}
+		texts = append(texts, namedText{"type", e.Type}, namedText{"name", e.Name}, namedText{"normalised name", e.Norm})
 		for _, a := range e.Aliases {
 			texts = append(texts, namedText{"alias", a})
 		}
 		for _, h := range e.HardIDs {
 			texts = append(texts, namedText{"hard id kind", h.Kind}, namedText{"hard id", h.Value})
 		}
-		return texts
 	case c.Topic != nil:
-		return []namedText{{"name", c.Topic.Name}}
+		texts = append(texts, namedText{"name", c.Topic.Name})
 	default:
-		return []namedText{{"asserter", c.Edge.Asserter.ID}, {"detail", c.Edge.Detail}}
+		texts = append(texts, namedText{"asserter", c.Edge.Asserter.ID}, namedText{"detail", c.Edge.Detail})
 	}
+	return texts
 }
