@@ -2,146 +2,197 @@ package kuzu
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/sourcegraph/conc"
 
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// loadIndex reads the numbers of all spaces, nodes and texts, and counts edges and references.
+// loadIndex reads the numbers of all spaces, nodes and texts, and counts edges and references. It is what an Open takes
+// longest for: the maps of the index are made in the right size, and while Kuzu reads on.
 func loadIndex(s *session, sizes pageSizes) (*index, error) {
-	l := &indexLoader{index: newIndex(), session: s, sizes: sizes, byNo: make(map[int64]graphstore.Space)}
-	err := eachSpace(s, func(no int64, space graphstore.Space) {
-		l.byNo[no] = space
-		l.addSpaceLocked(space, no)
-	})
-	if err != nil {
+	l := &indexLoader{index: newIndex(), scanner: scanner{ctx: context.Background(), session: s, sizes: sizes},
+		byNo: newNumbered[*loadedSpace](), byText: newNumbered[*textRef]()}
+	if err := l.loadSpaces(); err != nil {
 		return nil, err
-	}
-	if len(l.byNo) != len(l.spaces) {
-		return nil, damaged("%d spaces have the names of %d", len(l.byNo), len(l.spaces))
 	}
 	if err := l.loadTexts(); err != nil {
 		return nil, err
 	}
-	for _, t := range nodeTables() {
-		indexed := t.indexed()
-		if err := l.pages(indexed, func(row []any) error { return l.addNode(indexed, row) }); err != nil {
-			return nil, err
-		}
+	var mapping conc.WaitGroup
+	defer mapping.Wait()
+	mapping.Go(l.mapTexts)
+	extents, err := l.loadNodes()
+	if err != nil {
+		return nil, err
 	}
+	var twice error
+	mapping.Go(func() { twice = l.mapNodes() })
 	for _, t := range relTables() {
-		if err := l.countEdges(t); err != nil {
+		if err := l.countEdges(t, extents[t.from]); err != nil {
 			return nil, err
 		}
 	}
-	return l.index, nil
+	mapping.Wait()
+	return l.index, twice
 }
 
 // indexLoader fills an index that nobody else has yet.
 type indexLoader struct {
 	*index
-	session *session
-	sizes   pageSizes
-	byNo    map[int64]graphstore.Space
+	scanner
+	loaded []*loadedSpace
+	byNo   *numbered[*loadedSpace]
+	byText *numbered[*textRef]
 }
 
-// indexed returns the table with the columns that the index needs only.
-func (t *nodeTable) indexed() *nodeTable {
-	columns := slices.Clone(t.columns[:nodeHead])
-	for _, c := range t.columns[nodeHead:] {
-		if c.kind == ref {
-			columns = append(columns, c)
-		}
-	}
-	return &nodeTable{table: table{t.name, columns}, kind: t.kind}
+// loadedSpace is a space of the index with what is going to be in its maps.
+type loadedSpace struct {
+	*spaceNodes
+	space graphstore.Space
+	texts []*textRef
+	nodes []loadedNode
 }
 
-// pages hands on the rows of a table.
-func (l *indexLoader) pages(t *nodeTable, each func(row []any) error) error {
-	extent, err := extentOf(l.session, t, nil)
-	if err != nil {
-		return err
-	}
-	var row []any
-	for _, p := range extent.pages(l.sizes.nodes) {
-		err := l.session.query(t.pageOfNodes(false), p.params(nil), func(pack []any) (err error) {
-			if row, err = unpack(t.columns, pack, row); err != nil {
-				return damaged("%s: %w", t.name, err)
-			}
-			return each(row)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+type loadedNode struct {
+	nodeKey
+	id int64
 }
 
-func (l *indexLoader) space(no int64) (graphstore.Space, error) {
-	space, ok := l.byNo[no]
-	if !ok {
-		return space, damaged("space %d is not in the file", no)
+func (l *indexLoader) loadSpaces() error {
+	err := eachSpace(l.session, func(no int64, space graphstore.Space) {
+		l.addSpaceLocked(space, no)
+		s := &loadedSpace{spaceNodes: l.spaces[space], space: space}
+		l.loaded = append(l.loaded, s)
+		l.byNo.set(no, s)
+	})
+	if err == nil && len(l.loaded) != len(l.spaces) {
+		err = damaged("%d spaces have the names of %d", len(l.loaded), len(l.spaces))
+	}
+	return err
+}
+
+func (l *indexLoader) space(no int64) (*loadedSpace, error) {
+	space := l.byNo.get(no)
+	if space == nil {
+		return nil, damaged("space %d is not in the file", no)
 	}
 	return space, nil
 }
 
 func (l *indexLoader) loadTexts() error {
 	var failed error
-	r := newTextReader(func(ids []int64, no int64, text string) {
+	texts := newTextReader(func(ids []int64, no int64, text string) {
 		space, err := l.space(no)
 		if err != nil {
 			failed = cmp.Or(failed, fmt.Errorf("text %d: %w", ids[0], err))
 			return
 		}
-		l.addTextLocked(textRow{ids, space, text})
+		entry := &textRef{textRow: textRow{slices.Clone(ids), space.space, text}}
+		space.texts = append(space.texts, entry)
+		l.byText.set(ids[0], entry)
+		l.next = max(l.next, slices.Max(ids)+1)
 	})
-	return errors.Join(l.pages(textTable, r.add), r.finish(), failed)
+	_, err := l.readNodes(textTable, texts.add)
+	return errors.Join(err, texts.finish(), failed)
 }
 
-func (l *indexLoader) addNode(t *nodeTable, row []any) error {
-	space, err := l.space(row[colSpace].(int64))
+// mapTexts makes the maps of texts.
+func (l *indexLoader) mapTexts() {
+	n := 0
+	for _, s := range l.loaded {
+		n += len(s.texts)
+	}
+	l.texts = make(map[int64]*textRef, n)
+	for _, s := range l.loaded {
+		s.spaceNodes.texts = make(map[string]*textRef, len(s.texts))
+		for _, t := range s.texts {
+			l.texts[t.ids[0]], s.spaceNodes.texts[t.text] = t, t
+		}
+	}
+}
+
+func (l *indexLoader) loadNodes() (map[graphstore.NodeKind]extent, error) {
+	extents := make(map[graphstore.NodeKind]extent)
+	for _, t := range nodeTables() {
+		indexed := t.indexed()
+		x, err := l.readNodes(indexed, func(r *rowReader) error { return l.addNode(indexed, r) })
+		if err != nil {
+			return nil, err
+		}
+		extents[t.kind] = x
+	}
+	return extents, nil
+}
+
+// indexed returns the table with the columns that the index needs only.
+func (t *nodeTable) indexed() *nodeTable {
+	return &nodeTable{table: table{t.name, append(t.columns[:nodeHead:nodeHead], t.refs()...)}, kind: t.kind}
+}
+
+func (l *indexLoader) addNode(t *nodeTable, r *rowReader) error {
+	id, no := next[int64](r), next[int64](r)
+	key := nodeKey{t.kind, strings.Clone(next[string](r))}
+	space, err := l.space(no)
 	if err != nil {
-		return fmt.Errorf("%s %d: %w", t.name, row[colID], err)
+		return fmt.Errorf("%s %d: %w", t.name, id, err)
 	}
-	key := nodeKey{t.kind, row[colKey].(string)}
-	if other, twice := l.spaces[space].nodes[key]; twice {
-		return damaged("%s: nodes %d and %d are the same", t.name, other, row[colID])
-	}
-	l.addLocked(nodeChange{space: space, key: key, id: row[colID].(int64)})
-	t.eachRef(row, func(id int64) { err = errors.Join(err, l.refer(id, 1)) })
-	return err
+	space.nodes = append(space.nodes, loadedNode{key, id})
+	l.counts[t.kind]++
+	l.next = max(l.next, id+1)
+	return l.referAll(r, t.columns[nodeHead:])
 }
 
-func (l *indexLoader) refer(id int64, times int) error {
-	t, ok := l.texts[id]
-	if !ok {
-		return damaged("text %d is not in the file", id)
+// mapNodes makes the maps of nodes.
+func (l *indexLoader) mapNodes() error {
+	for _, s := range l.loaded {
+		nodes := make(map[nodeKey]int64, len(s.nodes))
+		for _, n := range s.nodes {
+			nodes[n.nodeKey] = n.id
+		}
+		if len(nodes) != len(s.nodes) {
+			return damaged("space %d: %d nodes have the keys of %d", s.no, len(s.nodes), len(nodes))
+		}
+		s.spaceNodes.nodes = nodes
 	}
-	t.refs += times
 	return nil
 }
 
-// countEdges counts the edges of a table and the references of each of its columns, in Kuzu.
-func (l *indexLoader) countEdges(t *relTable) error {
+// countEdges counts the edges of a table, in Kuzu, and what they refer to.
+func (l *indexLoader) countEdges(t *relTable, sources extent) error {
 	n, err := l.session.count(t.countEdges(), nil)
 	if err != nil {
 		return err
 	}
 	l.edges[t] = int(n)
-	for _, c := range t.columns {
-		if c.kind != ref {
-			continue
-		}
-		err := l.session.query(t.countRefs(c), nil, func(row []any) error {
-			r := &rowReader{row: row}
-			id, times := next[int64](r), next[int64](r)
-			return cmp.Or(r.err, l.refer(id, int(times)))
-		})
-		if err != nil {
+	refs := t.refs()
+	return l.readRefs(t, sources, n, func(r *rowReader) error { return l.referAll(r, refs) })
+}
+
+// referAll counts the references of what the reader has left.
+func (l *indexLoader) referAll(r *rowReader, refs []column) error {
+	for range refs {
+		if err := l.refer(next[int64](r)); err != nil {
 			return err
 		}
 	}
+	return r.err
+}
+
+// refer counts a reference. Numbers that are not positive are no text's.
+func (l *indexLoader) refer(id int64) error {
+	if id <= 0 {
+		return nil
+	}
+	t := l.byText.get(id)
+	if t == nil {
+		return damaged("text %d is not in the file", id)
+	}
+	t.refs++
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -93,30 +94,26 @@ func eachSpace(s *session, each func(no int64, space graphstore.Space)) error {
 
 // loader reads the records of one space or of all.
 type loader struct {
-	ctx     context.Context //nolint:containedctx // lives as long as the call
-	session *session
-	sizes   pageSizes
-	yield   func(graphstore.Change) error
-	one     *int64 // the space's number; nil: all spaces
-	spaces  map[int64]graphstore.Space
-	keys    map[int64]string // of the nodes by number, for the ends of edges
-	texts   map[int64]string // by number, for what rows refer to
-	row     []any
+	scanner
+	yield  func(graphstore.Change) error
+	spaces map[int64]graphstore.Space
+	keys   *numbered[string] // of the nodes, for the ends of edges
+	texts  *numbered[string] // that rows refer to
 }
 
 func newLoader(ctx context.Context, s *session, sizes pageSizes, yield func(graphstore.Change) error) *loader {
-	return &loader{ctx: ctx, session: s, sizes: sizes, yield: yield, spaces: make(map[int64]graphstore.Space),
-		keys: make(map[int64]string), texts: make(map[int64]string)}
+	return &loader{scanner: scanner{ctx: ctx, session: s, sizes: sizes}, yield: yield, spaces: make(map[int64]graphstore.Space),
+		keys: newNumbered[string](), texts: newNumbered[string]()}
 }
 
 func (l *loader) textOf(id int64) (text string, ok bool) {
-	text, ok = l.texts[id]
-	return text, ok
+	text = l.texts.get(id)
+	return text, text != ""
 }
 
 func (l *loader) run() error {
-	texts := newTextReader(func(ids []int64, _ int64, text string) { l.texts[ids[0]] = text })
-	if _, err := l.table(textTable, texts.add); err != nil {
+	texts := newTextReader(func(ids []int64, _ int64, text string) { l.texts.set(ids[0], text) })
+	if _, err := l.readNodes(textTable, texts.add); err != nil {
 		return err
 	}
 	if err := texts.finish(); err != nil {
@@ -124,65 +121,38 @@ func (l *loader) run() error {
 	}
 	extents := make(map[*nodeTable]extent)
 	for _, t := range nodeTables() {
-		x, err := l.table(t, func(row []any) error { return l.node(t, row) })
+		x, err := l.readNodes(t, func(r *rowReader) error { return l.node(t, r) })
 		if err != nil {
 			return err
 		}
 		extents[t] = x
 	}
 	for _, t := range relTables() {
-		sources := extents[nodeTableOf(t.from)].pages(l.sizes.sources)
-		if err := l.pages(sources, t.columns, t.pageOfEdges(l.one != nil), l.edge); err != nil {
+		if err := l.readEdges(t, extents[nodeTableOf(t.from)], l.edge); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// table reads a node table and returns its extent.
-func (l *loader) table(t *nodeTable, each func(row []any) error) (extent, error) {
-	x, err := extentOf(l.session, t, l.one)
-	if err != nil {
-		return x, err
-	}
-	return x, l.pages(x.pages(l.sizes.nodes), t.columns, t.pageOfNodes(l.one != nil), each)
-}
-
-// pages runs the query for each page and hands on the rows.
-func (l *loader) pages(pages []page, columns []column, query string, each func(row []any) error) error {
-	for _, p := range pages {
-		if err := l.ctx.Err(); err != nil {
-			return err
-		}
-		err := l.session.query(query, p.params(l.one), func(pack []any) (err error) {
-			if l.row, err = unpack(columns, pack, l.row); err != nil {
-				return damaged("%w", err)
-			}
-			return each(l.row)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *loader) node(t *nodeTable, row []any) error {
-	id, no, key := row[colID].(int64), row[colSpace].(int64), row[colKey].(string)
-	c, err := t.decode(key, &rowReader{row: row, i: nodeHead, texts: l.textOf})
+func (l *loader) node(t *nodeTable, r *rowReader) error {
+	id, no, key := next[int64](r), next[int64](r), strings.Clone(next[string](r))
+	r.texts = l.textOf
+	c, err := t.decode(key, r)
 	if err != nil {
 		return damaged("%s %d: %w", t.name, id, err)
 	}
-	l.keys[id] = key
+	l.keys.set(id, key)
 	return l.emit(c, no)
 }
 
-func (l *loader) edge(row []any) error {
-	e, err := decodeEdge(row, l.keys, l.textOf)
+func (l *loader) edge(r *rowReader) error {
+	r.texts = l.textOf
+	e, err := decodeEdge(r, l.keys.get)
 	if err != nil {
-		return damaged("edge %d to %d: %w", row[colSrc], row[colDst], err)
+		return damaged("edge %d to %d: %w", r.cells.numbers[colSrc], r.cells.numbers[colDst], err)
 	}
-	return l.emit(graphstore.Change{Edge: &e}, row[colRelSpace].(int64))
+	return l.emit(graphstore.Change{Edge: &e}, r.cells.numbers[colRelSpace])
 }
 
 func (l *loader) emit(c graphstore.Change, no int64) error {

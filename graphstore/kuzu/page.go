@@ -1,18 +1,20 @@
 package kuzu
 
-import "cmp"
-
 // Sizes of a page. A result is built whole in the buffer pool before its first row can be read, so large tables are read
 // in ranges of node numbers; each range costs one scan, so ranges are not small either.
 const (
 	nodesPerPage   = 65_536
-	sourcesPerPage = 16_384 // of edges: their number per source varies
+	edgesPerPage   = 131_072
+	sourcesPerPage = 8192 // of edges whose number nobody knows
 )
 
-type pageSizes struct{ nodes, sources int64 }
+type pageSizes struct{ nodes, edges, sources int64 }
 
 func (c Config) pageSizes() pageSizes {
-	return pageSizes{cmp.Or(c.hooks.page, nodesPerPage), cmp.Or(c.hooks.page, sourcesPerPage)}
+	if page := c.hooks.page; page > 0 {
+		return pageSizes{page, page, page}
+	}
+	return pageSizes{nodesPerPage, edgesPerPage, sourcesPerPage}
 }
 
 // page is a range of node numbers: from included, to excluded.
@@ -43,6 +45,11 @@ func extentOf(s *session, t *nodeTable, space *int64) (x extent, err error) {
 		return r.err
 	})
 	return x, err
+}
+
+// width returns how many numbers have about n nodes among them, at least 1.
+func (x extent) width(n int64) int64 {
+	return max(1, int64(float64(x.high-x.low+1)/float64(max(x.count, 1))*float64(n)))
 }
 
 // pages divides the extent into ranges of about equal width and about size nodes.

@@ -44,7 +44,8 @@ func (s *Store) PoolEdges(ctx context.Context, space graphstore.Space, ids []str
 			return err
 		}
 		for _, row := range rows {
-			e, err := decodeEdge(row, pool, func(id int64) (string, bool) { return texts[id], true })
+			r := &rowReader{row: row, texts: func(id int64) (string, bool) { return texts[id], true }}
+			e, err := decodeEdge(r, func(id int64) string { return pool[id] })
 			if err != nil {
 				return damaged("edge %d to %d: %w", row[colSrc], row[colDst], err)
 			}

@@ -66,11 +66,6 @@ func (t *nodeTable) readNodes() string {
 		packed("n", t.columns), position)
 }
 
-// pageOfNodes returns the packed rows of a range of node numbers, of one space or of all.
-func (t *nodeTable) pageOfNodes(oneSpace bool) string {
-	return fmt.Sprintf("MATCH (n:%s) WHERE %s RETURN %s", t.name, inPage("n", oneSpace), packed("n", t.columns))
-}
-
 // extent returns the number of nodes and the smallest and greatest of their numbers (null if there are none).
 func (t *nodeTable) extent(oneSpace bool) string {
 	where := ""
@@ -159,19 +154,8 @@ func (t *relTable) endOf(out bool) (end, arrow string) {
 	return nodeTableOf(t.to).name, fmt.Sprintf("<-[e:%s]-()", t.name)
 }
 
-// pageOfEdges returns the packed rows of the edges out of a range of node numbers, of one space or of all.
-func (t *relTable) pageOfEdges(oneSpace bool) string {
-	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->() WHERE %s RETURN %s", nodeTableOf(t.from).name, t.name, inPage("n", oneSpace),
-		packed("e", t.columns))
-}
-
 func (t *relTable) countEdges() string {
 	return fmt.Sprintf("MATCH ()-[e:%s]->() RETURN count(*)", t.name)
-}
-
-// countRefs returns each text that a column refers to and how often.
-func (t *relTable) countRefs(c column) string {
-	return fmt.Sprintf("MATCH ()-[e:%s]->() WHERE e.%s > 0 RETURN e.%s, count(*)", t.name, c.name, c.name)
 }
 
 func inPage(v string, oneSpace bool) string {

@@ -90,32 +90,45 @@ func relTableOf(typ graphstore.RelationType) *relTable {
 	return nil
 }
 
-// rowReader takes the values of a row one by one and keeps the first error.
+// rowReader takes the values of a row one by one, in the order of the columns, and keeps the first error.
 type rowReader struct {
 	row   []any
+	cells *cells // instead of row; what is taken of it is overwritten by the next row
 	i     int
 	texts func(id int64) (text string, ok bool) // what references stand for
 	err   error
 }
 
-func next[T int64 | float64 | string](r *rowReader) T {
-	var zero T
+func next[T int64 | float64 | string](r *rowReader) (v T) {
 	if r.err != nil {
-		return zero
+		return v
 	}
-	if r.i >= len(r.row) {
-		r.err = fmt.Errorf("row of %d columns is too short", len(r.row))
-		return zero
-	}
-	v, err := cell[T](r.row, r.i)
+	i := r.i
 	r.i++
-	r.err = err
+	if r.cells != nil {
+		switch v := any(&v).(type) {
+		case *int64:
+			*v = r.cells.numbers[i]
+		case *float64:
+			*v = r.cells.reals[i]
+		case *string:
+			*v = r.cells.texts[i]
+		}
+		return v
+	}
+	if i >= len(r.row) {
+		r.err = fmt.Errorf("row of %d columns is too short", len(r.row))
+		return v
+	}
+	v, r.err = cell[T](r.row, i)
 	return v
 }
 
 // text takes a reference and returns what it stands for.
-func (r *rowReader) text() string {
-	id := next[int64](r)
+func (r *rowReader) text() string { return r.textOf(next[int64](r)) }
+
+// textOf returns what a reference stands for.
+func (r *rowReader) textOf(id int64) string {
 	if r.err != nil || id == 0 {
 		return ""
 	}

@@ -54,10 +54,15 @@ func (id edgeID) row() []any { return []any{id.src, id.dst, id.typ, id.by, id.as
 
 func edgeIDOfRow(row []any) (edgeID, error) {
 	r := &rowReader{row: row}
+	return r.edgeID(), r.err
+}
+
+// edgeID takes what comes before the weight.
+func (r *rowReader) edgeID() edgeID {
 	id := edgeID{src: next[int64](r), dst: next[int64](r)}
 	_ = next[int64](r) // space
 	id.typ, id.by, id.asserter = next[string](r), next[string](r), next[int64](r)
-	return id, r.err
+	return id
 }
 
 // edgeIDOf returns the identity of an edge between these nodes. number returns the number of the asserter's text, or false
@@ -81,26 +86,23 @@ func edgeRow(id edgeID, space int64, weight float64, detail int64) []any {
 	return []any{id.src, id.dst, space, id.typ, id.by, id.asserter, weight, detail}
 }
 
-// decodeEdge returns the edge of a row; keys are those of the nodes by their numbers.
-func decodeEdge(row []any, keys map[int64]string, texts func(int64) (string, bool)) (e graphstore.Edge, err error) {
-	id, err := edgeIDOfRow(row)
-	if err != nil {
-		return e, err
+// decodeEdge returns the edge of a row. keyOf returns the key of the node with a number, empty if there is none.
+func decodeEdge(r *rowReader, keyOf func(id int64) string) (e graphstore.Edge, err error) {
+	id := r.edgeID()
+	if r.err != nil {
+		return e, r.err
 	}
-	var found, both bool
-	e.Source, found = keys[id.src]
-	e.Target, both = keys[id.dst]
-	if !found || !both {
+	e.Source, e.Target = keyOf(id.src), keyOf(id.dst)
+	if e.Source == "" || e.Target == "" {
 		return e, fmt.Errorf("an end is not in the file")
 	}
-	r := &rowReader{row: row, i: colAsserter, texts: texts}
 	switch id.asserter {
 	case assertedBySource:
-		e.Asserter.ID, r.i = e.Source, colWeight
+		e.Asserter.ID = e.Source
 	case assertedByTarget:
-		e.Asserter.ID, r.i = e.Target, colWeight
+		e.Asserter.ID = e.Target
 	default:
-		e.Asserter.ID = r.text()
+		e.Asserter.ID = r.textOf(id.asserter)
 	}
 	e.Weight, e.Detail = next[float64](r), r.text()
 	if r.err != nil {

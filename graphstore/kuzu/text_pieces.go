@@ -1,7 +1,6 @@
 package kuzu
 
 import (
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,11 +14,6 @@ const maxPieceBytes = 256
 // text from 0, rest is the number of the row with its next part.
 var textTable = &nodeTable{table: table{"Text", []column{{"id", integer}, {"space", integer}, {"text", text},
 	{"part", integer}, {"rest", integer}}}}
-
-const (
-	colPart = nodeHead + iota
-	colRest
-)
 
 // splitText returns the parts of a text, each valid UTF-8 of at most maxPieceBytes.
 func splitText(s string) []string {
@@ -48,49 +42,62 @@ func textRows(s string, ids []int64, space int64) [][]any {
 	return rows
 }
 
+// textPart is a row of the table of texts.
+type textPart struct {
+	id, space int64
+	text      string
+	part      int64
+	rest      int64
+}
+
 // textReader joins the rows of texts, in whatever order they come. whole gets each text with the numbers of its rows, the
-// first of which is the text's.
+// first of which is the text's; they are overwritten by the next.
 type textReader struct {
 	whole func(ids []int64, space int64, text string)
-	rows  map[int64][]any // of texts of several parts
+	parts map[int64]textPart // of texts of several parts, by number
+	ids   []int64
 }
 
 func newTextReader(whole func(ids []int64, space int64, text string)) *textReader {
-	return &textReader{whole: whole, rows: make(map[int64][]any)}
+	return &textReader{whole: whole, parts: make(map[int64]textPart)}
 }
 
 // add takes a row.
-func (r *textReader) add(row []any) error {
-	id := row[colID].(int64)
-	if row[colPart] == int64(0) && row[colRest] == int64(0) {
-		r.whole([]int64{id}, row[colSpace].(int64), row[colKey].(string))
-		return nil
+func (t *textReader) add(r *rowReader) error {
+	p := textPart{next[int64](r), next[int64](r), strings.Clone(next[string](r)), next[int64](r), next[int64](r)}
+	switch {
+	case r.err != nil:
+		return r.err
+	case p.part == 0 && p.rest == 0:
+		t.ids = append(t.ids[:0], p.id)
+		t.whole(t.ids, p.space, p.text)
+	default:
+		t.parts[p.id] = p
 	}
-	r.rows[id] = slices.Clone(row)
 	return nil
 }
 
 // finish joins the texts of several parts, when all rows were added.
-func (r *textReader) finish() error {
-	for id, row := range r.rows {
-		if row[colPart] != int64(0) {
+func (t *textReader) finish() error {
+	for id, first := range t.parts {
+		if first.part != 0 {
 			continue
 		}
 		var text strings.Builder
-		ids := []int64{id}
-		for part := row; ; {
-			text.WriteString(part[colKey].(string))
-			rest := part[colRest].(int64)
-			if rest == 0 {
+		ids := append(t.ids[:0], id)
+		for at := first; ; {
+			text.WriteString(at.text)
+			if at.rest == 0 {
 				break
 			}
-			following, ok := r.rows[rest]
-			if !ok || following[colPart] != int64(len(ids)) {
+			following, ok := t.parts[at.rest]
+			if !ok || following.part != int64(len(ids)) {
 				return damaged("text %d: part %d is not in the file", id, len(ids))
 			}
-			part, ids = following, append(ids, rest)
+			at, ids = following, append(ids, at.rest)
 		}
-		r.whole(ids, row[colSpace].(int64), text.String())
+		t.ids = ids
+		t.whole(ids, first.space, text.String())
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestTextsSurviveTheirParts(t *testing.T) {
 			delete(want, ids[0])
 		})
 		for _, row := range rapid.Permutation(rows).Draw(t, "order") {
-			if err := r.add(row); err != nil {
+			if err := r.add(&rowReader{row: row}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -53,7 +53,7 @@ func TestTextWithoutItsPartIsAnError(t *testing.T) {
 		r := newTextReader(func([]int64, int64, string) { t.Error("a text with a part missing") })
 		for i, row := range rows {
 			if i != missing {
-				if err := r.add(row); err != nil {
+				if err := r.add(&rowReader{row: row}); err != nil {
 					t.Fatal(err)
 				}
 			}
