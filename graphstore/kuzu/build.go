@@ -28,7 +28,7 @@ import (
 // the same path and TempDir.
 //
 // In memory it holds a number for each node and each text and the identity of each edge, some 100 bytes per node, 80 per text
-// and 30 per edge, and after them Kuzu's pool, about 300 bytes per edge between facts. A context that ends stops the
+// and 30 per edge, and after them Kuzu's pool, at most 450 bytes per edge between facts. A context that ends stops the
 // build between two statements, which can take seconds. Kuzu may end the process, as everywhere; what must not die builds in a process of its own.
 func Build(ctx context.Context, path string, cfg BuildConfig,
 	records func(yield func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {

@@ -9,7 +9,7 @@ import (
 
 // BuildConfig says what [Build] makes. The zero value is the recommended configuration.
 type BuildConfig struct {
-	// Config is the one that the file will be opened with. BufferPoolBytes grows to about four times the staged edges.
+	// Config is the one that the file will be opened with. BufferPoolBytes grows to about six times the staged edges.
 	Config
 	// ID is the identity that the graph gets: 1 to graphstore.MaxIDBytes bytes. Defaults to a new random UUID.
 	ID string

@@ -15,7 +15,9 @@ type intake struct {
 	stage  *stage
 	digest *digester
 	spaces map[graphstore.Space]*buildSpace
-	edges  map[edgeBits]struct{}
+	name   graphstore.Space // of the space that the last record is in
+	last   *buildSpace
+	row    []any
 	stats  graphstore.Stats
 	numbers
 	records int
@@ -24,8 +26,7 @@ type intake struct {
 }
 
 func newIntake(ctx context.Context, s *stage) *intake {
-	in := &intake{ctx: ctx, stage: s, digest: newDigester(), spaces: make(map[graphstore.Space]*buildSpace),
-		edges: make(map[edgeBits]struct{})}
+	in := &intake{ctx: ctx, stage: s, digest: newDigester(), spaces: make(map[graphstore.Space]*buildSpace)}
 	in.texts = referrer{numbers: &in.numbers, rows: s.of[&textTable.table].rows}
 	return in
 }
@@ -71,16 +72,17 @@ func (in *intake) node(c graphstore.Change) error {
 	if err != nil {
 		return err
 	}
-	k := nodeKey{c.Key().Kind, c.Key().Node}
-	if _, dup := space.nodes[k]; dup {
-		return twice(c.Key())
+	k := c.Key()
+	nodes := space.nodes[k.Kind]
+	if _, dup := nodes[k.Node]; dup {
+		return twice(k)
 	}
 	id, err := in.next()
 	if err != nil {
 		return err
 	}
-	space.nodes[k] = id
-	switch k.kind {
+	nodes[k.Node] = id
+	switch k.Kind {
 	case graphstore.KindFact:
 		in.stats.Facts++
 	case graphstore.KindEntity:
@@ -88,45 +90,55 @@ func (in *intake) node(c graphstore.Change) error {
 	default:
 		in.stats.Topics++
 	}
-	t := nodeTableOf(k.kind)
+	t := nodeTableOf(k.Kind)
 	in.texts.of(space)
-	row := append([]any{id, space.no, k.key}, t.encode(c, in.texts.number)...)
+	row := append(append(in.row[:0], id, space.no, k.Node), t.encode(c, in.texts.number)...)
+	in.row = row
 	if in.texts.err != nil {
 		return in.texts.err
 	}
 	for i, v := range row {
-		if v == any(lostNumber) {
-			return fmt.Errorf("%w: %s: %s %d: Kuzu does not keep this number", graphstore.ErrBadChange, c.Key(), t.columns[i].name, v)
+		if n, ok := v.(int64); ok && n == lostNumber {
+			return fmt.Errorf("%w: %s: %s %d: Kuzu does not keep this number", graphstore.ErrBadChange, k, t.columns[i].name, n)
 		}
 	}
 	return in.stage.add(&t.table, row)
 }
 
+// known returns a space that was numbered, nil for another.
+func (in *intake) known(s graphstore.Space) *buildSpace {
+	if in.last == nil || s != in.name {
+		in.name, in.last = s, in.spaces[s]
+	}
+	return in.last
+}
+
+// space returns a space, numbered if it is new.
 func (in *intake) space(s graphstore.Space) (*buildSpace, error) {
-	if space, ok := in.spaces[s]; ok {
+	if space := in.known(s); space != nil {
 		return space, nil
 	}
 	no, err := in.next()
 	if err != nil {
 		return nil, err
 	}
-	space := &buildSpace{no: no, nodes: make(map[nodeKey]int64), texts: make(map[string]int64)}
+	space := newBuildSpace(no)
 	in.spaces[s] = space
 	in.stats.Spaces++
 	return space, in.stage.add(spaceTable, []any{no, s.UserID()})
 }
 
 func (in *intake) edge(s graphstore.Space, e graphstore.Edge) error {
-	space, ok := in.spaces[s]
-	if !ok {
+	space := in.known(s)
+	if space == nil {
 		return dangling(e.Key(), "no node of %s came before it", s)
 	}
 	t := relTableOf(e.Type)
-	src, ok := space.nodes[nodeKey{t.from, e.Source}]
+	src, ok := space.nodes[t.from][e.Source]
 	if !ok {
 		return dangling(e.Key(), "no %s %s came before it", t.from, graphstore.Shorten(e.Source))
 	}
-	dst, ok := space.nodes[nodeKey{t.to, e.Target}]
+	dst, ok := space.nodes[t.to][e.Target]
 	if !ok {
 		return dangling(e.Key(), "no %s %s came before it", t.to, graphstore.Shorten(e.Target))
 	}
@@ -137,10 +149,10 @@ func (in *intake) edge(s graphstore.Space, e graphstore.Edge) error {
 		return in.texts.err
 	}
 	bits := bitsOf(e, id)
-	if _, dup := in.edges[bits]; dup {
+	before := len(space.edges)
+	if space.edges[bits] = struct{}{}; len(space.edges) == before {
 		return twice(e.Key())
 	}
-	in.edges[bits] = struct{}{}
 	in.stats.Edges++
 	return stageEdge(in.stage.of[&t.table].rows, id, space.no, e.Weight, detail)
 }

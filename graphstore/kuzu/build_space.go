@@ -8,11 +8,20 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// buildSpace is one space of a graph that is being built: its number, and those of its nodes and texts.
+// buildSpace is one space of a graph that is being built: its number, those of its nodes and texts, and its edges.
 type buildSpace struct {
 	no    int64
-	nodes map[nodeKey]int64
-	texts map[string]int64 // by textKey
+	nodes [graphstore.KindTopic + 1]map[string]int64 // by kind
+	texts map[string]int64                           // by textKey
+	edges map[edgeBits]struct{}
+}
+
+func newBuildSpace(no int64) *buildSpace {
+	s := &buildSpace{no: no, texts: make(map[string]int64), edges: make(map[edgeBits]struct{})}
+	for kind := range s.nodes {
+		s.nodes[kind] = make(map[string]int64)
+	}
+	return s
 }
 
 // maxTextKey is the longest text that is its own key.
