@@ -179,6 +179,7 @@ type referrer struct {
 	numbers *numbers
 	rows    *parquetWriter
 	space   *buildSpace
+	parts   []string
 	err     error
 }
 
@@ -195,17 +196,33 @@ func (r *referrer) number(s string) int64 {
 	if id, ok := r.space.texts[k]; ok {
 		return id
 	}
-	ids := make([]int64, len(splitText(s)))
-	for i := range ids {
-		if ids[i], r.err = r.numbers.next(); r.err != nil {
+	first := int64(0)
+	r.parts = appendParts(r.parts[:0], s)
+	for i, part := range r.parts {
+		var id, rest int64
+		if id, r.err = r.numbers.next(); r.err != nil {
+			return 0
+		}
+		if i == 0 {
+			first = id
+		}
+		if i+1 < len(r.parts) {
+			rest = id + 1 // the number that comes next
+		}
+		if r.err = stageText(r.rows, textPart{id, r.space.no, part, int64(i), rest}); r.err != nil {
 			return 0
 		}
 	}
-	for _, row := range textRows(s, ids, r.space.no) {
-		if r.err = r.rows.add(row); r.err != nil {
-			return 0
-		}
-	}
-	r.space.texts[k] = ids[0]
-	return ids[0]
+	r.space.texts[k] = first
+	return first
+}
+
+// stageText writes a row of what textRows returns.
+func stageText(w *parquetWriter, p textPart) error {
+	w.integer(colID, p.id)
+	w.integer(colSpace, p.space)
+	w.text(colKey, p.text)
+	w.integer(colPart, p.part)
+	w.integer(colRest, p.rest)
+	return w.endRow()
 }

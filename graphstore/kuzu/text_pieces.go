@@ -15,9 +15,15 @@ const maxPieceBytes = 256
 var textTable = &nodeTable{table: table{"Text", []column{{"id", integer}, {"space", integer}, {"text", text},
 	{"part", integer}, {"rest", integer}}}}
 
+const (
+	colPart = nodeHead + iota
+	colRest
+)
+
 // splitText returns the parts of a text, each valid UTF-8 of at most maxPieceBytes.
-func splitText(s string) []string {
-	var parts []string
+func splitText(s string) []string { return appendParts(nil, s) }
+
+func appendParts(parts []string, s string) []string {
 	for len(s) > maxPieceBytes {
 		cut := maxPieceBytes
 		for !utf8.RuneStart(s[cut]) {
