@@ -48,11 +48,11 @@ func (s *service) Backup(ctx context.Context, dir string) (server.Backup, error)
 		return server.Backup{}, fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 	}
 	start := time.Now()
-	if err := prepareBackupDir(dir); err != nil {
-		return server.Backup{}, err
-	}
 	var m manifest
 	err := s.host.maintenance.try("backup", func() (err error) {
+		if err := s.e.prepareBackupDir(dir); err != nil {
+			return err
+		}
 		m, err = s.host.backup(ctx, dir)
 		return err
 	})
@@ -66,8 +66,16 @@ func (s *service) Backup(ctx context.Context, dir string) (server.Backup, error)
 	}, nil
 }
 
-// prepareBackupDir makes the directory. One that holds anything is refused: nothing is overwritten.
-func prepareBackupDir(dir string) error {
+// prepareBackupDir makes the directory. One that holds anything is refused: nothing is overwritten. So is one in the data
+// directory, where it would be in the way of the graph and go with it.
+func (e *env) prepareBackupDir(dir string) error {
+	data, err := filepath.Abs(e.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	if rel, err := filepath.Rel(data, dir); err == nil && filepath.IsLocal(rel) {
+		return fmt.Errorf("%w: directory %s is in the data directory %s: want one outside", server.ErrBadRequest, dir, data)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("%w: make directory: %w", server.ErrBadRequest, err)
 	}

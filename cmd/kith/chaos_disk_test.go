@@ -109,7 +109,8 @@ func chaosFullDisk(t *testing.T, rng *rand.Rand) (o outcome) {
 	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 && h.StorePID > 0 })
 	p.end(t, &o)
 	w.settled(&o)
-	o.note = fmt.Sprintf("%d times the service said so", refused)
+	o.effects = refused
+	o.note = fmt.Sprintf("%d commits and %d checkpoints put off", strings.Count(w.p.log.String(), "a transaction of"), strings.Count(w.p.log.String(), "checkpoint is put off"))
 	return o
 }
 
@@ -128,6 +129,7 @@ func chaosReadOnly(t *testing.T, rng *rand.Rand) (o outcome) {
 		h, err := w.health()
 		return err == nil && !h.GraphLoaded && strings.Contains(strings.Join(h.Degraded, "; "), "read-only")
 	})
+	o.effects++
 	p := w.probe(2 * time.Millisecond)
 	time.Sleep(500 * time.Millisecond) // searches go on meanwhile
 	if err := syscall.Mount("", dir, "", syscall.MS_REMOUNT, ""); err != nil {

@@ -44,8 +44,7 @@ func writeUsers(t *testing.T, users, facts int) string {
 	return file
 }
 
-// chaosEviction searches and writes more users in turn than memory may hold: every user is answered by its whole graph or
-// by none.
+// chaosEviction searches and writes more users in turn than memory may hold, and compares every user's graph afterwards.
 func chaosEviction(t *testing.T, rng *rand.Rand) (o outcome) {
 	facts := full(400, 300)
 	w := &world{t: t, rng: rng, dir: t.TempDir(), events: facts * rotatingUsers, env: []string{"KITH_GRAPH_MEMORY=1048576", "MEMORY_GRAPH_BUDGET_MS=2000"}}
@@ -79,7 +78,7 @@ func chaosEviction(t *testing.T, rng *rand.Rand) (o outcome) {
 			}
 		}
 	}
-	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 })
+	w.caughtUp()
 	for user, want := range w.byUser {
 		o.injected++
 		got, err := w.cl.digest(context.Background(), user)
@@ -96,6 +95,10 @@ func chaosEviction(t *testing.T, rng *rand.Rand) (o outcome) {
 	if st.Graph.Evictions == 0 || st.Graph.Reloads == 0 || st.Graph.MemoryBytes > st.Graph.MemoryLimit {
 		t.Errorf("evictions %d, reloads %d, %d bytes of at most %d: want the limit to have been at work", st.Graph.Evictions, st.Graph.Reloads,
 			st.Graph.MemoryBytes, st.Graph.MemoryLimit)
+	}
+	o.effects, o.ranked = st.Graph.Evictions, ranked
+	if ranked < o.searches/2 {
+		t.Errorf("%d of %d searches were ranked by the graph", ranked, o.searches)
 	}
 	o.note = fmt.Sprintf("%d evictions, %d reloads, %d of %d searches ranked", st.Graph.Evictions, st.Graph.Reloads, ranked, o.searches)
 	w.settled(&o)

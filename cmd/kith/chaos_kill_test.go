@@ -38,7 +38,8 @@ func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
 		o.survived++ // else a wait above has failed the test
 	}
 	w.settled(&o)
-	o.note = fmt.Sprintf("%d of the service, %d of the store; %d with events waiting", parents, o.injected-parents, working)
+	o.effects = working
+	o.note = fmt.Sprintf("%d of the service, %d of the store", parents, o.injected-parents)
 	return o
 }
 
@@ -47,6 +48,7 @@ func chaosKills(t *testing.T, rng *rand.Rand) (o outcome) {
 func chaosBreaker(t *testing.T, rng *rand.Rand) (o outcome) {
 	w := newWorld(t, rng, full(2_000, 800), "KITH_BATCH_EVENTS=32", "KITH_GRAPH_STORE_CRASHES=3", "KITH_GRAPH_STORE_PAUSE=3s")
 	w.start()
+	w.progressed(8)
 	p := w.probe(2 * time.Millisecond)
 	for range 3 {
 		w.killChild()
@@ -57,6 +59,12 @@ func chaosBreaker(t *testing.T, rng *rand.Rand) (o outcome) {
 		h, err := w.health()
 		return err == nil && strings.Contains(strings.Join(h.Degraded, "; "), "paused until")
 	})
+	o.effects++
+	before := p.ranked.Load()
+	eventually(t, w.p, func() bool { return p.ranked.Load() > before+20 }) // by the graph in memory, while the store rests
+	if h, err := w.health(); err != nil || h.StorePID != 0 || h.Pending == 0 {
+		t.Errorf("%+v, %v: want no store and events that wait", h, err)
+	}
 	p.end(t, &o)
 	w.settled(&o)
 	return o
@@ -64,15 +72,23 @@ func chaosBreaker(t *testing.T, rng *rand.Rand) (o outcome) {
 
 // chaosHang stops the store's process for a while: searches go on, events wait, nothing is lost.
 func chaosHang(t *testing.T, rng *rand.Rand) (o outcome) {
-	w := newWorld(t, rng, full(3_000, 500), "KITH_BATCH_EVENTS=32")
+	w := newWorld(t, rng, full(6_000, 2_000), "KITH_BATCH_EVENTS=32", "KITH_BATCH_TICK=1ms")
 	w.start()
 	for range full(5, 1) {
+		w.progressed(20)
 		p := w.probe(2 * time.Millisecond)
 		pid := w.childPID()
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Duration(500+rng.IntN(1000)) * time.Millisecond)
+		if h, err := w.health(); err == nil && h.Pending > 0 {
+			held := w.done(h)
+			time.Sleep(300 * time.Millisecond)
+			if h, err := w.health(); err == nil && w.done(h) == held {
+				o.effects++ // events wait
+			}
+		}
 		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 			t.Fatal(err)
 		}

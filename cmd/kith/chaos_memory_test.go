@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -185,10 +186,11 @@ func TestChaosStoreMemory(t *testing.T) {
 	}
 	defer store.Close()
 	f := &flatGraph{rng: rand.New(rand.NewPCG(3, 4))}
-	if err := f.fill(e.ctx, store.Apply); err != nil {
+	model := graphstoretest.NewMemory()
+	if err := errors.Join(f.fill(e.ctx, store.Apply), f.fill(e.ctx, model.Apply)); err != nil {
 		t.Fatal(err)
 	}
-	applied := 0
+	applied, largest := 0, int64(0)
 	for end, next := time.Now().Add(time.Duration(full(24, 3))*time.Second), time.Now(); time.Now().Before(end); {
 		merged := map[string]graphstore.Change{}
 		for range 100 {
@@ -201,7 +203,7 @@ func TestChaosStoreMemory(t *testing.T) {
 		for _, c := range merged {
 			changes = append(changes, c)
 		}
-		if err := store.Apply(e.ctx, changes); err != nil {
+		if err := errors.Join(store.Apply(e.ctx, changes), model.Apply(e.ctx, changes)); err != nil {
 			t.Fatal(err)
 		}
 		applied += len(changes)
@@ -211,12 +213,22 @@ func TestChaosStoreMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			largest = max(largest, a.RSS)
 			fmt.Printf("chaos: store's process after %7d changes: resident %6.1f MiB, leaked %5.1f MiB, replaced %d times\n", applied,
 				float64(a.RSS)/(1<<20), float64(a.Leaked)/(1<<20), store.Health().Restarts)
 		}
 	}
-	st, err := store.Stats(e.ctx)
-	if err != nil || st.Facts != flatUsers*flatFacts {
-		t.Errorf("%+v, %v: want %d facts", st, err, flatUsers*flatFacts)
+	want, err := model.Head(e.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := store.Head(e.ctx); err != nil || got.Digest != want.Digest {
+		t.Errorf("%+v, %v: want digest %s", got, err, want.Digest)
+	}
+	if err := store.Verify(e.ctx); err != nil {
+		t.Error(err)
+	}
+	if *chaosFull && (store.Health().Restarts == 0 || largest > 2*cfg.MemoryLimit) {
+		t.Errorf("replaced %d times, at most %d bytes resident: want the limit of %d to have been at work", store.Health().Restarts, largest, cfg.MemoryLimit)
 	}
 }

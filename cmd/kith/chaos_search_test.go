@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -55,6 +56,21 @@ func (w *world) searchAt(perSecond int, during time.Duration) load {
 	}
 	all.Wait()
 	return l
+}
+
+// firstLines returns a file with the first lines of another.
+func firstLines(t *testing.T, file string, n int) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfterN(string(data), "\n", n+1)
+	out := filepath.Join(t.TempDir(), "first.jsonl")
+	if err := os.WriteFile(out, []byte(strings.Join(lines[:min(n, len(lines))], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // trickle publishes events at a rate until it is stopped; the function that stops it returns how many it published.
@@ -120,7 +136,8 @@ func TestChaosSearches(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewPCG(1, 1)), 2_000)
 	w.start()
 	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 && h.GraphLoaded })
-	stop := w.trickle(writeUsers(t, 5, 100_000/5), 100)
+	trickled := writeUsers(t, 5, full(10_000, 2_000)/5)
+	stop := w.trickle(trickled, 100)
 	calm := w.searchAt(200, time.Duration(seconds)*time.Second)
 	killing, endKilling := context.WithCancel(context.Background())
 	kills := make(chan int, 1)
@@ -151,6 +168,14 @@ func TestChaosSearches(t *testing.T) {
 	if calm.failed+stormy.failed > 0 || killed < seconds/4 { // a busy machine takes longer than two seconds for a new process
 		t.Errorf("errors %d undisturbed, %d with %d kills", calm.failed, stormy.failed, killed)
 	}
-	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.Pending == 0 && h.StorePID > 0 })
-	w.p.terminate(t)
+	if stormy.ranked < len(stormy.took)*9/10 {
+		t.Errorf("%d of %d searches were ranked by the graph while its store was killed", stormy.ranked, len(stormy.took))
+	}
+	w.events += published
+	w.want, _ = expectedGraph(t, w.file, firstLines(t, trickled, published))
+	var o outcome
+	w.settled(&o)
+	if !o.equal {
+		t.Errorf("%d records lost", o.lost)
+	}
 }

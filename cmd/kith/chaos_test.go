@@ -20,8 +20,9 @@ type outcome struct {
 	injected, survived int
 	lost               int  // records of the expected graph that are not there at the end
 	equal              bool // the digest is that of the expected graph
+	effects            int  // faults of which an effect was seen: without one nothing was tried
 	failedSearches     int
-	searches           int
+	searches, ranked   int
 	note               string
 }
 
@@ -56,7 +57,7 @@ func TestChaos(t *testing.T) {
 				began := time.Now()
 				o := c.run(t, rand.New(rand.NewPCG(seed, uint64(i))))
 				o.print(c.name, time.Since(began))
-				if o.survived != o.injected || o.lost != 0 || !o.equal || o.failedSearches != 0 {
+				if o.survived != o.injected || o.lost != 0 || !o.equal || o.failedSearches != 0 || o.effects == 0 || o.searches == 0 {
 					t.Errorf("%s: %+v", c.name, o)
 				}
 			})
@@ -70,8 +71,8 @@ func (o outcome) print(name string, took time.Duration) {
 	if !o.equal {
 		digest = "DIFFERS"
 	}
-	fmt.Printf("chaos: %-46s injected %3d  survived %3d  lost %d  digest %s  searches %5d (%d failed)  %5.1fs  %s\n",
-		name, o.injected, o.survived, o.lost, digest, o.searches, o.failedSearches, took.Seconds(), o.note)
+	fmt.Printf("chaos: %-46s injected %3d (%d seen to bite)  survived %3d  lost %d  digest %s  searches %5d (%d failed, %d ranked)  %5.1fs  %s\n",
+		name, o.injected, o.effects, o.survived, o.lost, digest, o.searches, o.failedSearches, o.ranked, took.Seconds(), o.note)
 }
 
 func chaosCases() []chaosCase {
@@ -79,6 +80,7 @@ func chaosCases() []chaosCase {
 		{"kill -9 of the store's process or the service", chaosKills},
 		{"store's process dies too often and has to rest", chaosBreaker},
 		{"log of the store cut short", chaosTornLog},
+		{"log cut short under the running service", chaosTornLogHot},
 		{"bytes flipped in a closed file or log", chaosFlippedCold},
 		{"bytes flipped under the running service", chaosFlippedHot},
 		{"file deleted under the running service", chaosDeletedFile},

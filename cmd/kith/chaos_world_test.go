@@ -24,6 +24,7 @@ type world struct {
 	t      *testing.T
 	rng    *rand.Rand
 	dir    string
+	file   string // of the events
 	events int
 	env    []string
 	want   graphstore.Digest
@@ -39,6 +40,7 @@ func newWorld(t *testing.T, rng *rand.Rand, events int, env ...string) *world {
 	// Who is killed on purpose need not rest.
 	w := &world{t: t, rng: rng, dir: t.TempDir(), events: events, env: append([]string{"KITH_GRAPH_STORE_CRASHES=1000"}, env...)}
 	file := writeEvents(t, events)
+	w.file = file
 	w.want, w.byUser = expectedGraph(t, file)
 	var points strings.Builder
 	for i := range 5 {
@@ -55,32 +57,18 @@ func newWorld(t *testing.T, rng *rand.Rand, events int, env ...string) *world {
 	return w
 }
 
-// expectedGraph projects the events in this process, one after the other, without a stream, a store or a service.
-func expectedGraph(t *testing.T, file string) (all graphstore.Digest, byUser map[string]graphstore.Digest) {
+// expectedGraph projects the events of files in this process, one after the other, without a stream, a store or a service.
+func expectedGraph(t *testing.T, files ...string) (all graphstore.Digest, byUser map[string]graphstore.Digest) {
 	t.Helper()
 	plan, err := projector.New(projector.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	views := map[graphstore.Space]*graphstore.Snapshot{}
-	err = eachLine(file, func(_ int, line []byte) error {
-		ev, rejected, err := projector.Decode(line, projector.Limits{}.WithDefaults())
-		if err != nil || len(rejected) > 0 {
-			return fmt.Errorf("%v %w", rejected, err)
+	for _, file := range files {
+		if err := eachLine(file, func(_ int, line []byte) error { return planLine(plan, views, line) }); err != nil {
+			t.Fatal(err)
 		}
-		view, ok := views[ev.Space]
-		if !ok {
-			view = graphstore.NewSnapshot(ev.Space)
-		}
-		planned, err := plan.Plan(view, ev)
-		if err != nil {
-			return err
-		}
-		views[ev.Space], err = view.With(planned.Changes)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	byUser = map[string]graphstore.Digest{}
 	for space, view := range views {
@@ -88,6 +76,23 @@ func expectedGraph(t *testing.T, file string) (all graphstore.Digest, byUser map
 		all.Merge(view.Digest())
 	}
 	return all, byUser
+}
+
+func planLine(plan *projector.Projector, views map[graphstore.Space]*graphstore.Snapshot, line []byte) error {
+	ev, rejected, err := projector.Decode(line, projector.Limits{}.WithDefaults())
+	if err != nil || len(rejected) > 0 {
+		return fmt.Errorf("%v %w", rejected, err)
+	}
+	view, ok := views[ev.Space]
+	if !ok {
+		view = graphstore.NewSnapshot(ev.Space)
+	}
+	planned, err := plan.Plan(view, ev)
+	if err != nil {
+		return err
+	}
+	views[ev.Space], err = view.With(planned.Changes)
+	return err
 }
 
 // start starts the service and returns when it answers.
@@ -267,6 +272,7 @@ func (p *prober) end(t *testing.T, o *outcome) {
 	p.done.Wait()
 	o.searches += int(p.searches.Load())
 	o.failedSearches += int(p.failed.Load())
+	o.ranked += int(p.ranked.Load())
 	if text := p.first.Load(); text != nil {
 		t.Logf("first failed search: %s", *text)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 	"os"
 	"sync"
@@ -195,7 +194,7 @@ type built struct {
 // build writes a new file with these records, in a process of its own.
 func (g *graphFile) build(ctx context.Context, id string, mark graphstore.Mark, all records) (built, error) {
 	b := built{path: g.cfg.Path + ".rebuilt"}
-	if err := os.Remove(b.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.RemoveAll(b.path); err != nil {
 		return b, fmt.Errorf("remove an earlier attempt: %w", err)
 	}
 	var err error

@@ -26,10 +26,11 @@ type graphHost struct {
 	file  *graphFile
 	write bool // events are projected
 
-	live    atomic.Pointer[live.Graph] // never nil
-	whole   atomic.Bool                // it may be shown to searches: it is not a part of one that was lost
-	decided chan struct{}              // closed when that was found out for the first time
-	events  chan struct{}              // holds a token when the store's process has begun anew, maybe with an empty graph
+	live     atomic.Pointer[live.Graph] // never nil
+	withheld atomic.Pointer[error]      // why searches do not see it; nil: they do
+	lostWhy  atomic.Pointer[error]      // why a lost graph could not be written again yet
+	decided  chan struct{}              // closed when that was found out for the first time
+	events   chan struct{}              // holds a token when the store's process has begun anew, maybe with an empty graph
 
 	feed  atomic.Pointer[feed.Feed] // made when the graph is loaded
 	fed   chan struct{}             // closed when the first is made
@@ -50,6 +51,7 @@ func (e *env) newGraphHost(write, service bool) (*graphHost, error) {
 		return nil, err
 	}
 	h.file = file
+	h.withhold(live.ErrLoading)
 	h.live.Store(h.newLive())
 	return h, nil
 }
@@ -79,14 +81,17 @@ func (h *graphHost) Acquire(ctx context.Context, space graphstore.Space) (*graph
 	return h.shown(h.live.Load().Acquire(ctx, space))
 }
 
+// withhold keeps the graph from searches for a reason.
+func (h *graphHost) withhold(why error) { h.withheld.Store(&why) }
+
 // shown keeps back what is only a part of the graph, and has the store looked at when it gave something else than was
 // committed.
 func (h *graphHost) shown(s *graphstore.Snapshot, err error) (*graphstore.Snapshot, error) {
 	if errors.Is(err, graphstore.ErrDamaged) {
 		h.suspect()
 	}
-	if err == nil && !h.whole.Load() {
-		return nil, errReplaying
+	if why := h.withheld.Load(); why != nil && err == nil {
+		return nil, *why
 	}
 	return s, err
 }
@@ -101,7 +106,7 @@ func (h *graphHost) run(ctx context.Context, js jetstream.JetStream) {
 		}
 		h.keep(ctx, g, js)
 		err := h.maintenance.wait(ctx, "loading anew", func() error {
-			h.whole.Store(false)
+			h.withhold(live.ErrLoading)
 			h.live.Store(h.newLive())
 			g.Close()
 			return nil
@@ -144,7 +149,9 @@ func (h *graphHost) load(ctx context.Context, g *live.Graph) bool {
 func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStream) {
 	head, err := h.file.Head(ctx)
 	if err != nil {
-		h.e.log.Warn("graph was lost between its loading and its use", "err", err)
+		if ctx.Err() == nil {
+			h.e.log.Warn("graph was lost between its loading and its use", "err", err)
+		}
 		return
 	}
 	former, err := noteGraphID(h.e.cfg.DataDir, head.ID)
@@ -154,7 +161,11 @@ func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStr
 	projecting := h.write && js != nil
 	// A graph without a mark where others were before is one that was lost: it is whole when it has caught up.
 	replaying := projecting && len(former) > 0 && head.Mark == (graphstore.Mark{})
-	h.whole.Store(!replaying)
+	if replaying {
+		h.withhold(errReplaying)
+	} else {
+		h.withheld.Store(nil)
+	}
 	h.once.Do(func() { close(h.decided) })
 	ctx, stop := context.WithCancel(ctx)
 	var work conc.WaitGroup
@@ -226,10 +237,10 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	var work conc.WaitGroup
 	defer work.Wait()
-	if !h.whole.Load() {
+	if h.withheld.Load() != nil {
 		work.Go(func() {
 			if err := f.WaitCaughtUp(ctx); err == nil {
-				h.whole.Store(true)
+				h.withheld.Store(nil)
 				h.e.log.Info("the lost graph is whole again")
 			}
 		})
@@ -250,6 +261,7 @@ func (h *graphHost) refill(ctx context.Context, g *live.Graph, id string) bool {
 		})
 		switch {
 		case err == nil:
+			h.lostWhy.Store(nil)
 			h.e.log.Info("graph file was lost and is written again from memory", "took", time.Since(start))
 			return true
 		case ctx.Err() != nil:
@@ -259,6 +271,7 @@ func (h *graphHost) refill(ctx context.Context, g *live.Graph, id string) bool {
 			return false
 		case err.Error() != logged:
 			logged = err.Error()
+			h.lostWhy.Store(&err)
 			h.e.log.Error("graph file was lost and cannot be written again yet; searches go on, events wait", "err", err)
 		}
 		select {

@@ -32,13 +32,10 @@ func graphIDs(dataDir string) ([]string, error) {
 
 // noteGraphID adds an id to those that the data directory has had, and returns the others.
 func noteGraphID(dataDir, id string) (former []string, err error) {
-	ids, err := graphIDs(dataDir)
-	if err != nil {
-		return nil, err
-	}
+	ids, damaged := graphIDs(dataDir) // what cannot be read is written anew
 	former = slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 	all := append(slices.Clone(former), id)
-	if slices.Equal(all, ids) {
+	if damaged == nil && slices.Equal(all, ids) {
 		return former, nil
 	}
 	data, err := json.Marshal(all[max(0, len(all)-keptIDs):])
@@ -48,7 +45,7 @@ func noteGraphID(dataDir, id string) (former []string, err error) {
 	if err := writeDurably(graphIDsPath(dataDir), append(data, '\n')); err != nil {
 		return nil, fmt.Errorf("note id of graph: %w", err)
 	}
-	return former, nil
+	return former, damaged
 }
 
 func graphIDsPath(dataDir string) string { return filepath.Join(dataDir, "graphs.json") }

@@ -109,7 +109,9 @@ func (h *graphHost) storeTrouble() string {
 	if name, since := h.maintenance.now(); name == "rebuild" {
 		return fmt.Sprintf("graph store: lost its graph, being written again from memory since %s; searches go on, events wait", since.UTC().Format(time.RFC3339))
 	}
-	switch {
+	switch why := h.lostWhy.Load(); {
+	case why != nil:
+		return fmt.Sprintf("graph store: lost its graph, which cannot be written again yet: %v; searches go on, events wait", *why)
 	case !started:
 		return ""
 	case c.Phase == child.PhaseBreaker:
@@ -193,10 +195,14 @@ func (s *service) Busy() server.Busy {
 	b.Maintenance, b.Since = s.host.maintenance.now()
 	_, err := s.host.View(probeSpace())
 	b.Loading = errors.Is(err, live.ErrLoading) || errors.Is(err, errReplaying)
-	if f := s.host.feed.Load(); f != nil {
-		st := f.Status()
-		b.Applying, b.Pending = st.AckPending, st.Pending
+	f := s.host.feed.Load()
+	if f == nil {
+		b.Loading = b.Loading || s.sw.Write // what waits is not known yet
+		return b
 	}
+	st := f.Status()
+	b.Applying, b.Pending = max(st.AckPending, st.InHand), st.Pending
+	b.Loading = b.Loading || (s.sw.Write && st.LastSuccess.IsZero())
 	return b
 }
 

@@ -26,7 +26,7 @@ type restoreCmd struct {
 func (c restoreCmd) Run(e *env) (err error) {
 	lock, err := lockData(e.cfg.DataDir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: stop it first", err)
 	}
 	defer func() { err = firstError(err, lock.unlock()) }()
 	start := time.Now()
@@ -92,6 +92,9 @@ func (e *env) takePlace(from, path string) (aside string, err error) {
 	ctx, cancel := context.WithTimeout(e.ctx, 2*orphanWait)
 	defer cancel()
 	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	if got, err := lock.TryLock(); err == nil && !got {
+		e.log.Info("waiting for the store's process of a service that has ended to let go of the graph", "at most", 2*orphanWait)
+	}
 	if got, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil || !got {
 		return "", fmt.Errorf("the graph in %s is in use by another process: %w", path, errors.Join(err, ctx.Err()))
 	}
@@ -161,6 +164,9 @@ func (e *env) checkGraph(path string, m manifest) (err error) {
 	}
 	if got := d.String(); got != m.Digest || head.ID != m.GraphID {
 		return fmt.Errorf("digest %s of graph %s: want %s of %s", got, head.ID, m.Digest, m.GraphID)
+	}
+	if want := (graphstore.Mark{Log: m.Log, Seq: m.Seq}); head.Mark != want {
+		return fmt.Errorf("it goes up to %+v: want %+v", head.Mark, want)
 	}
 	return nil
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// Apply implements [graphstore.Store]. One call is one transaction of Kuzu, so its size is the caller's choice:
-// [Store.GoodCommit] says from which size on larger ones hardly save time; the memory of the columns it updates must fit
-// Config.BufferPoolBytes. What is already stored as given is not written again.
+// Apply implements [graphstore.Store]. One call is one transaction of Kuzu, so its size is the caller's choice: edges of many
+// nodes are created by scanning all nodes of their ends, so larger ones save time up to about a hundredth of the stored
+// records. The memory of the columns it updates must fit Config.BufferPoolBytes. What is already stored as given is not written again.
 func (s *Store) Apply(ctx context.Context, changes []graphstore.Change) error {
 	return s.ApplyMarked(ctx, changes, graphstore.Mark{})
 }
@@ -31,21 +31,6 @@ func (s *Store) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 		return nil
 	}
 	return s.onWriter(ctx, func() error { return s.apply(changes, mark) })
-}
-
-// Bounds of [Store.GoodCommit].
-const (
-	minGoodCommit  = 500
-	maxGoodCommit  = 20_000
-	recordsPerGood = 100
-)
-
-// GoodCommit returns how many new records one transaction should have at least, if there are so many to write: from there on
-// larger ones save less than a fifth of the time of each. Edges of many nodes are created by scanning all nodes of their ends, so
-// the number grows with the graph: a hundredth of its records, 500 to 20,000. It waits for nothing, and is an advice only.
-func (s *Store) GoodCommit() int {
-	row, _ := s.head.get() // the last one that is known will do
-	return min(max(row.head.Digest.Records()/recordsPerGood, minGoodCommit), maxGoodCommit)
 }
 
 // onWriter runs fn on the writer goroutine and waits for it. The context counts until fn begins.

@@ -5,10 +5,6 @@ import (
 	"log/slog"
 )
 
-// DefaultMaxBytes is a bound for a service that shares its machine. It is not the default of [Config]: whoever embeds a
-// Graph says what there is.
-const DefaultMaxBytes = 2 << 30
-
 // maxReloads bounds the users that are read from the store at the same time. The store reads one thing well; more of them
 // would only make each slower.
 const maxReloads = 2
@@ -17,7 +13,7 @@ const maxReloads = 2
 type Config struct {
 	// MaxBytes bounds what the published snapshots hold, as [graphstore.Snapshot.Bytes] estimates it. Users beyond it are
 	// read from the store when they are asked for, in the place of those least recently used. 0 or less means no bound: all
-	// users are loaded and stay. [DefaultMaxBytes] is a bound for a caller that has none of its own.
+	// users are loaded and stay.
 	//
 	// Outside the bound are snapshots that somebody still reads, up to two users that are being read from the store, and
 	// what the writer works on: the users of one batch up to MaxBytes, or one user of any size.

@@ -234,3 +234,10 @@ func (p *progress) await(ctx context.Context, seq uint64) error {
 	}
 	return nil
 }
+
+// inHand returns how many deliveries are not settled.
+func (p *progress) inHand() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.mu.open)
+}

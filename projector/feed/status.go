@@ -27,6 +27,8 @@ type Status struct {
 	Pending    uint64
 	AckPending int
 	AsOf       time.Time
+	// InHand is how many events this feed has been given and has not settled yet, now.
+	InHand int
 
 	// LastSuccess is when the feed last finished a cycle without trouble, also one that found nothing to do; zero if never.
 	LastSuccess time.Time
@@ -136,7 +138,7 @@ func (f *Feed) Status() Status {
 		Dead: f.counters.dead.Load(), DeadFacts: f.counters.deadFacts.Load(), Redelivered: f.counters.redelivered.Load(),
 		Returned: f.counters.returned.Load(), Commits: f.counters.commits.Load(), Rebuilt: f.counters.rebuilt.Load(),
 		MarkCommits: f.counters.markCommits.Load(), Rewound: f.counters.rewound.Load(),
-		Marked: f.marks.Load(), BatchSize: int(f.batch.Load()),
+		Marked: f.marks.Load(), BatchSize: int(f.batch.Load()), InHand: f.progress.inHand(),
 	}
 	h := &f.health
 	h.mu.Lock()
