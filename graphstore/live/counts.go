@@ -45,16 +45,6 @@ func (g *Graph) Counts() Counts {
 	return g.dir.counts
 }
 
-// countsOfSpace returns what was published of one space.
-func (g *Graph) countsOfSpace(space graphstore.Space) Counts {
-	g.dir.RLock()
-	defer g.dir.RUnlock()
-	if e, known := g.dir.entries[space]; known {
-		return e.counts
-	}
-	return Counts{}
-}
-
 // Digest returns the digest of the whole graph as published, resident or not. It is kept with every commit and takes no
 // time. After a commit of unknown outcome it is that of before, until the store has been asked again.
 func (g *Graph) Digest() graphstore.Digest {

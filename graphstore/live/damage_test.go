@@ -46,3 +46,51 @@ func TestEmptiedStoreIsNotBelieved(t *testing.T) {
 		t.Errorf("counts %+v: want those committed, %+v", g.Counts(), counts)
 	}
 }
+
+// A store that gives other records of a user than were committed, in the right number, as one does whose file has a flipped
+// byte, is not believed after a commit of unknown outcome, and what is published stays.
+func TestChangedRecordsAreNotBelieved(t *testing.T) {
+	ctx := context.Background()
+	memory, bytes := filled(t, 3, 50)
+	for _, limit := range []int64{0, bytes[0] * 2} {
+		store := &flipped{Memory: memory}
+		faulty := graphstoretest.NewFaulty(store, graphstoretest.OnNth(graphstoretest.MethodApply, 1, graphstoretest.Fault{Before: errors.New("child died")}))
+		g := loadedWithin(t, faulty, limit)
+		zero, one := graphstoretest.SpaceName(0), graphstoretest.SpaceName(1)
+		want := acquire(t, g, zero).Digest()
+		if err := g.Apply(ctx, []graphstore.Change{fact(zero, "new")}); err == nil {
+			t.Fatal("no error")
+		}
+		store.on = true
+		if s, err := g.Snapshot(ctx, zero); !errors.Is(err, graphstore.ErrDamaged) {
+			t.Errorf("plan: %v, %v", s, err)
+		}
+		if limit > 0 {
+			if s, err := g.Acquire(ctx, one); !errors.Is(err, graphstore.ErrDamaged) {
+				t.Errorf("search: %v, %v", s, err)
+			}
+		}
+		if s, err := g.View(zero); err != nil || s.Digest() != want {
+			t.Errorf("what is published: %v, %v", s, err)
+		}
+		store.on = false
+		if s, err := g.Snapshot(ctx, zero); err != nil || s.Digest() != want {
+			t.Errorf("plan on what was committed: %v, %v", s, err)
+		}
+	}
+}
+
+// flipped gives every fact another agent.
+type flipped struct {
+	*graphstoretest.Memory
+	on bool
+}
+
+func (f *flipped) Load(ctx context.Context, space graphstore.Space, yield func(graphstore.Change) error) error {
+	return f.Memory.Load(ctx, space, func(c graphstore.Change) error {
+		if f.on && c.Fact != nil {
+			c.Fact.AgentID += "x"
+		}
+		return yield(c)
+	})
+}

@@ -32,13 +32,16 @@ type entry struct {
 	used   atomic.Int64         // the clock at the last use
 	snap   *graphstore.Snapshot // nil: not resident
 	counts Counts
-	bytes  int64 // of the snapshot; an estimate from the records until there was one
+	digest graphstore.Digest // of the records as published
+	bytes  int64             // of the snapshot; an estimate from the records until there was one
 	// version changes with every publication by the writer. A reload that began at another one has read something older.
 	version  uint64
-	tooLarge bool    // bytes exceed the bound, and are known to
-	open     bool    // a commit is under way or its outcome unknown: the store may be ahead of counts
-	flight   *flight // the reload that is asked for, if any
-	queued   int64   // used as it was when put into residents
+	tooLarge bool // bytes exceed the bound, and are known to
+	// open says that a commit is under way or its outcome unknown: the store may have the records of after instead.
+	open   bool
+	after  graphstore.Digest
+	flight *flight // the reload that is asked for, if any
+	queued int64   // used as it was when put into residents
 }
 
 func (d *directory) init(limit int64) {
@@ -65,9 +68,10 @@ func (d *directory) entryLocked(space graphstore.Space) *entry {
 	return e
 }
 
-// publishLocked makes a snapshot by the writer the newest of its space.
-func (d *directory) publishLocked(s *graphstore.Snapshot) {
+// publishLocked makes a snapshot by the writer, whose records have this digest, the newest of its space.
+func (d *directory) publishLocked(s *graphstore.Snapshot, digest graphstore.Digest) {
 	e := d.entryLocked(s.Space())
+	e.digest = digest
 	e.version++
 	e.open = false
 	if s.Facts()+s.Entities()+s.Topics() == 0 {
@@ -122,23 +126,37 @@ func (d *directory) countLocked(e *entry, c Counts) {
 }
 
 // setOpen says for the spaces of a commit whether the store may be ahead of what is published.
-func (d *directory) setOpen(next []*graphstore.Snapshot, open bool) {
+func (d *directory) setOpen(next []step, open bool) {
 	d.Lock()
 	defer d.Unlock()
 	for _, s := range next {
-		if e, known := d.entries[s.Space()]; known {
-			e.open = open
+		if e, known := d.entries[s.snap.Space()]; known {
+			e.open, e.after = open, s.digest
 		}
 	}
 }
 
-// checkLocked compares what the store gave of a space with what was committed. It finds a store that has lost records, like one
-// that has put an empty graph in the place of a damaged one, before a search or a plan takes that for the truth.
-func (e *entry) checkLocked(s *graphstore.Snapshot) error {
-	if c := countsOf(s); !e.open && c != e.counts {
-		return fmt.Errorf("load graph of %s: %w: it has %+v, committed were %+v", graphstore.Shorten(e.space.UserID()), graphstore.ErrDamaged, c, e.counts)
+// settle says that the store has what is published of every space.
+func (d *directory) settle() {
+	d.Lock()
+	defer d.Unlock()
+	for _, e := range d.entries {
+		e.open = false
 	}
-	return nil
+}
+
+// checkLocked compares the digest of what the store gave of a space with that of what was committed. It finds a store that
+// has lost records, like one that has put an empty graph in the place of a damaged one, and one that gives other records,
+// before a search or a plan takes that for the truth.
+func (e *entry) checkLocked(digest graphstore.Digest) error {
+	if digest == e.digest || (e.open && digest == e.after) {
+		return nil
+	}
+	return damagedSpace(e.space, digest, e.digest)
+}
+
+func damagedSpace(space graphstore.Space, got, want graphstore.Digest) error {
+	return fmt.Errorf("load graph of %s: %w: its records have digest %s, committed were %s", graphstore.Shorten(space.UserID()), graphstore.ErrDamaged, got, want)
 }
 
 // forgetLocked removes a space that has no records.

@@ -72,7 +72,7 @@ func (h *Held) Rebuilt() {
 	for c := range h.Records() {
 		d.Add(c)
 	}
-	h.graph.dir.setOpen(h.snapshots, false)
+	h.graph.dir.settle()
 	clear(w.suspect)
 	w.releaseAllLocked()
 	w.unsure, w.heads = false, possibleDigests{d}

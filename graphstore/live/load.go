@@ -47,7 +47,10 @@ func (g *Graph) loadAll(ctx context.Context) (*loading, graphstore.Head, error) 
 		sums.add(c)
 		return l.add(c)
 	})
-	l.digest = sums.digest()
+	l.sums = sums.digests()
+	for _, d := range l.sums {
+		l.digest.Merge(*d)
+	}
 	switch {
 	case err != nil:
 		return nil, head, err
@@ -64,6 +67,7 @@ type loading struct {
 	bytes  int64 // of the builders
 	whole  bool  // all spaces are being built; once they do not fit, none is
 	digest graphstore.Digest
+	sums   map[graphstore.Space]*graphstore.Digest
 }
 
 type loadingSpace struct {
@@ -109,6 +113,7 @@ func (l *loading) fill(d *directory) {
 	for space, s := range l.spaces {
 		e := d.entryLocked(space)
 		d.countLocked(e, s.counts)
+		e.digest = *l.sums[space]
 		d.estimateLocked(e, s.bytes)
 		if l.whole {
 			d.keepLocked(e, s.builder.Snapshot())

@@ -66,8 +66,12 @@ func (g *Graph) work() {
 		version := e.version
 		d.Unlock()
 		s, bytes, err := g.read(g.reloads.ctx, e.space, d.max)
+		var digest graphstore.Digest
+		if err == nil {
+			digest = s.Digest()
+		}
 		d.Lock()
-		g.landLocked(e, version, s, bytes, err)
+		g.landLocked(e, version, s, digest, bytes, err)
 	}
 	g.reloads.workers--
 }
@@ -75,10 +79,10 @@ func (g *Graph) work() {
 // landLocked ends a reload that began at a version of its space. The writer may have published a newer snapshot since: what
 // was read is then dropped, and read again unless the newer one is still there. So a snapshot that a reload publishes is
 // never older than one that was published before.
-func (g *Graph) landLocked(e *entry, version uint64, s *graphstore.Snapshot, bytes int64, err error) {
+func (g *Graph) landLocked(e *entry, version uint64, s *graphstore.Snapshot, digest graphstore.Digest, bytes int64, err error) {
 	d, f := &g.dir, e.flight
 	if err == nil {
-		err = e.checkLocked(s)
+		err = e.checkLocked(digest)
 	}
 	switch {
 	case d.entries[e.space] != e || e.snap != nil || e.tooLarge:
@@ -95,6 +99,9 @@ func (g *Graph) landLocked(e *entry, version uint64, s *graphstore.Snapshot, byt
 		d.reloads++
 		f.snap = s
 		d.countLocked(e, countsOf(s))
+		if e.open && digest == e.after { // the commit has happened, and is published in a moment
+			e.digest = digest
+		}
 		d.keepLocked(e, s)
 		g.log.Debug("graph of a user loaded", "user", e.space.UserID(), "facts", s.Facts(), "bytes", s.Bytes())
 	}

@@ -12,8 +12,8 @@ import (
 type writer struct {
 	turn chan struct{} // holds a token while nobody has the turn
 
-	// suspect holds the spaces of which the store may hold more than the snapshot, with the counts it then has.
-	suspect map[graphstore.Space]Counts
+	// suspect holds the spaces of which the store may have other records than the snapshot, with the digest of these.
+	suspect map[graphstore.Space]graphstore.Digest
 	// unsure is set from the moment there is a suspect until the head has been read again.
 	unsure bool
 	mark   graphstore.Mark
@@ -26,7 +26,7 @@ type writer struct {
 
 func newWriter() writer {
 	w := writer{
-		turn: make(chan struct{}, 1), suspect: map[graphstore.Space]Counts{},
+		turn: make(chan struct{}, 1), suspect: map[graphstore.Space]graphstore.Digest{},
 		working: map[graphstore.Space]*graphstore.Snapshot{},
 	}
 	w.turn <- struct{}{}
@@ -137,9 +137,10 @@ func (g *Graph) currentLocked(ctx context.Context, space graphstore.Space) (*gra
 
 // keepRead makes what the writer has read resident. Only the writer removes entries, so this one is still good.
 func (g *Graph) keepRead(e *entry, s *graphstore.Snapshot) error {
+	digest := s.Digest()
 	g.dir.Lock()
 	defer g.dir.Unlock()
-	if err := e.checkLocked(s); err != nil {
+	if err := e.checkLocked(digest); err != nil {
 		return err
 	}
 	g.dir.reloads++
@@ -157,11 +158,11 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 		if err != nil {
 			return err
 		}
-		if before, c := g.countsOfSpace(space), countsOf(s); c != before && c != after {
-			return fmt.Errorf("load graph of %s: %w: it has %+v, committed were %+v or %+v",
-				graphstore.Shorten(space.UserID()), graphstore.ErrDamaged, c, before, after)
+		digest := s.Digest()
+		if before := g.digestOf(space); digest != before && digest != after {
+			return damagedSpace(space, digest, before)
 		}
-		g.publish(graphstore.Digest{}, s)
+		g.publish(graphstore.Digest{}, step{s, digest})
 		g.writer.holdLocked(s, g.dir.max)
 		delete(g.writer.suspect, space)
 		g.log.Debug("graph of a user loaded again after a commit of unknown outcome", "user", space.UserID())
@@ -193,13 +194,29 @@ func (g *Graph) headLocked(ctx context.Context) error {
 }
 
 // publish makes snapshots the newest of their spaces, all at once; change is by what they change the whole digest.
-func (g *Graph) publish(change graphstore.Digest, snapshots ...*graphstore.Snapshot) {
+func (g *Graph) publish(change graphstore.Digest, steps ...step) {
 	g.dir.Lock()
 	defer g.dir.Unlock()
 	g.dir.digest.Merge(change)
-	for _, s := range snapshots {
-		g.dir.publishLocked(s)
+	for _, s := range steps {
+		g.dir.publishLocked(s.snap, s.digest)
 	}
+}
+
+// step is a space after a commit.
+type step struct {
+	snap   *graphstore.Snapshot
+	digest graphstore.Digest // of its records
+}
+
+// digestOf returns the digest of what was published of a space.
+func (g *Graph) digestOf(space graphstore.Space) graphstore.Digest {
+	g.dir.RLock()
+	defer g.dir.RUnlock()
+	if e, known := g.dir.entries[space]; known {
+		return e.digest
+	}
+	return graphstore.Digest{}
 }
 
 // Apply commits the changes to the store and then publishes the new snapshots. Its contract and errors are those of
@@ -243,17 +260,17 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 }
 
 // doubtLocked notes that the store may or may not hold what these snapshots do.
-func (w *writer) doubtLocked(next []*graphstore.Snapshot) {
+func (w *writer) doubtLocked(next []step) {
 	for _, s := range next {
-		w.suspect[s.Space()] = countsOf(s)
+		w.suspect[s.snap.Space()] = s.digest
 		w.unsure = true
-		w.releaseLocked(s.Space())
+		w.releaseLocked(s.snap.Space())
 	}
 }
 
 // keepOneLocked drops what the batch worked on, but for the latest snapshot that is not resident: the next batch is often
 // of the same user.
-func (g *Graph) keepOneLocked(next []*graphstore.Snapshot) {
+func (g *Graph) keepOneLocked(next []step) {
 	if len(next) == 0 {
 		return
 	}
@@ -261,7 +278,7 @@ func (g *Graph) keepOneLocked(next []*graphstore.Snapshot) {
 	g.dir.RLock()
 	defer g.dir.RUnlock()
 	for i := len(next) - 1; i >= 0; i-- {
-		s := next[i]
+		s := next[i].snap
 		if e, known := g.dir.entries[s.Space()]; known && e.snap == nil {
 			g.writer.holdLocked(s, g.dir.max)
 			return
@@ -269,9 +286,9 @@ func (g *Graph) keepOneLocked(next []*graphstore.Snapshot) {
 	}
 }
 
-// nextLocked returns the snapshots after the changes, in the order of the changes, and by what they change the digest. It
+// nextLocked returns the spaces after the changes, in the order of the changes, and by what they change the whole digest. It
 // is done before the commit, so that what cannot be published is not committed.
-func (g *Graph) nextLocked(ctx context.Context, changes []graphstore.Change) ([]*graphstore.Snapshot, graphstore.Digest, error) {
+func (g *Graph) nextLocked(ctx context.Context, changes []graphstore.Change) ([]step, graphstore.Digest, error) {
 	var order []graphstore.Space
 	bySpace := map[graphstore.Space][]graphstore.Change{}
 	for _, c := range changes {
@@ -281,23 +298,32 @@ func (g *Graph) nextLocked(ctx context.Context, changes []graphstore.Change) ([]
 		bySpace[c.Space] = append(bySpace[c.Space], c)
 	}
 	var change graphstore.Digest
-	next := make([]*graphstore.Snapshot, len(order))
+	next := make([]step, len(order))
 	for i, space := range order {
 		s, err := g.currentLocked(ctx, space)
 		if err != nil {
 			return nil, change, err
 		}
-		if next[i], err = s.With(bySpace[space]); err != nil {
+		if next[i].snap, err = s.With(bySpace[space]); err != nil {
 			return nil, change, err
 		}
-		for _, c := range bySpace[space] {
-			if old, had := s.Record(c.Key()); had {
-				change.Remove(old)
-			}
-			if c.Op == graphstore.Put {
-				change.Add(c)
-			}
-		}
+		own := changeOf(s, bySpace[space])
+		next[i].digest = g.digestOf(space)
+		next[i].digest.Merge(own)
+		change.Merge(own)
 	}
 	return next, change, nil
+}
+
+// changeOf returns by what changes alter the digest of a space.
+func changeOf(s *graphstore.Snapshot, changes []graphstore.Change) (d graphstore.Digest) {
+	for _, c := range changes {
+		if old, had := s.Record(c.Key()); had {
+			d.Remove(old)
+		}
+		if c.Op == graphstore.Put {
+			d.Add(c)
+		}
+	}
+	return d
 }
