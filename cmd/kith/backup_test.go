@@ -74,6 +74,9 @@ func TestBackupRefusals(t *testing.T) {
 	if code, _, errs := kith(t, "--data-dir", w.dir, "backup", full); code != exitFailed || !strings.Contains(errs, "not empty") {
 		t.Errorf("into a full directory: %d %s", code, errs)
 	}
+	if code, _, errs := kith(t, "--data-dir", w.dir, "backup", filepath.Join(w.dir, "graph", "kith.kuzu.rebuilt")); code != exitFailed || !strings.Contains(errs, "outside") {
+		t.Errorf("into the data directory: %d %s", code, errs)
+	}
 	dir := filepath.Join(t.TempDir(), "b")
 	if code, out, errs := kith(t, "--data-dir", w.dir, "backup", dir); code != exitOK {
 		t.Fatalf("%d %s%s", code, out, errs)

@@ -20,7 +20,7 @@ func (g *Graph) View(space graphstore.Space) (*graphstore.Snapshot, error) {
 }
 
 // Acquire is View that waits for a user to be read from the store, until ctx ends: then it returns ErrLoading, and the
-// reload goes on. It does not wait for Load. Further errors: the store's, and [graphstore.ErrDamaged] where it has other counts
+// reload goes on. It does not wait for Load. Further errors: the store's, and [graphstore.ErrDamaged] where it has other records
 // of the user than were committed.
 func (g *Graph) Acquire(ctx context.Context, space graphstore.Space) (*graphstore.Snapshot, error) {
 	for {
