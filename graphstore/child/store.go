@@ -159,7 +159,7 @@ func (s *Store) close() error {
 	ctx, cancel := context.WithDeadline(context.Background(), deadline)
 	defer cancel()
 	if err := p.close(ctx); err != nil {
-		if lost := (*lostError)(nil); errors.As(err, &lost) || ctx.Err() != nil {
+		if lost := (*lostError)(nil); errors.As(err, &lost) || ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) { // by the child's clock, too
 			p.release()
 			return fmt.Errorf("close: store child did not answer: %w: %s", err, p.obituary())
 		}
