@@ -94,3 +94,30 @@ func (f *flipped) Load(ctx context.Context, space graphstore.Space, yield func(g
 		return yield(c)
 	})
 }
+
+// A store that has lost what a change names refuses it; that is no fault of the change.
+func TestRefusalOfAStoreThatDiffersIsDamage(t *testing.T) {
+	ctx := context.Background()
+	memory, _ := filled(t, 1, 50)
+	g := loadedWithin(t, memory, 0)
+	space := graphstoretest.SpaceName(0)
+	var facts []string
+	var all []graphstore.Change
+	if err := memory.LoadAll(ctx, func(c graphstore.Change) error {
+		if c.Fact != nil {
+			facts = append(facts, c.Fact.ID)
+		}
+		all = append(all, graphstore.DeleteKey(c.Space, c.Key()))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := memory.Apply(ctx, all); err != nil {
+		t.Fatal(err)
+	}
+	edge := graphstore.PutEdge(space, graphstore.Edge{Source: facts[0], Target: facts[1], Type: graphstore.Causes,
+		Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: facts[0]}, Weight: 1})
+	if err := g.Apply(ctx, []graphstore.Change{edge}); !errors.Is(err, graphstore.ErrDamaged) || errors.Is(err, graphstore.ErrDangling) {
+		t.Errorf("%v: want damage, and not a dangling edge", err)
+	}
+}

@@ -241,9 +241,11 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 	g.dir.setOpen(next, true)
 	if err := g.store.ApplyMarked(ctx, changes, mark); err != nil {
 		if errors.Is(err, graphstore.ErrBadChange) || errors.Is(err, graphstore.ErrDangling) {
-			// Memory has just accepted the same changes, so the store does not have the same graph: no fault of the changes.
 			g.dir.setOpen(next, false)
-			err = fmt.Errorf("%w: it refuses what memory accepts: %v", graphstore.ErrDamaged, err) //nolint:errorlint // it must not be taken for permanent
+			// Memory has just accepted the same changes. A store that has another graph must not have them taken for bad ones.
+			if differs := g.headLocked(ctx); differs != nil {
+				err = fmt.Errorf("%w (it refuses what memory accepts: %v)", differs, err) //nolint:errorlint // it must not be taken for permanent
+			}
 		} else {
 			g.writer.doubtLocked(next)
 			g.writer.heads.mayChange(change)
