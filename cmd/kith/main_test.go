@@ -77,13 +77,18 @@ func (p *process) kill() {
 	_ = p.cmd.Wait()         // its status is that of a killed process
 }
 
-// terminate is an orderly stop; it returns the exit error.
+// stop is an orderly stop; it returns the exit error.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return p.cmd.Wait()
+}
+
+// terminate is an orderly stop that must succeed.
 func (p *process) terminate(t *testing.T) {
 	t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Wait(); err != nil {
+	if err := p.stop(); err != nil {
 		t.Fatalf("stop: %v\n%s", err, p.log)
 	}
 }
