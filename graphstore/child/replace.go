@@ -28,7 +28,27 @@ func (s *Store) Replace(ctx context.Context, from string) error {
 	if err != nil {
 		return fmt.Errorf("replace graph by %s: %w", from, err)
 	}
+	s.awaitChild(ctx)
 	return nil
+}
+
+// awaitChild waits until a child takes calls: the supervisor has one and is about to say so.
+func (s *Store) awaitChild(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		taken, changed := s.mu.process != nil || s.mu.closed, s.mu.changed
+		s.mu.Unlock()
+		if taken {
+			return
+		}
+		select {
+		case <-changed:
+		case <-s.supervised:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // swap is the errand of Replace.
