@@ -29,10 +29,7 @@ func chaosTornLog(t *testing.T, rng *rand.Rand) (o outcome) {
 			}
 		}
 		o.injected++
-		w.start()
-		p := w.probe(2 * time.Millisecond)
-		eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.GraphLoaded })
-		p.end(t, &o)
+		w.startProbed(&o)
 		o.survived++
 	}
 	w.settled(&o)
@@ -90,10 +87,7 @@ func chaosFlippedCold(t *testing.T, rng *rand.Rand) (o outcome) {
 		w.killAll()
 		w.flips()
 		o.injected++
-		w.start()
-		p := w.probe(2 * time.Millisecond)
-		eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.GraphLoaded })
-		p.end(t, &o)
+		w.startProbed(&o)
 		o.survived++
 	}
 	w.settled(&o)

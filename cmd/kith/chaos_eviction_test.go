@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 )
@@ -47,21 +46,7 @@ func writeUsers(t *testing.T, users, facts int) string {
 // chaosEviction searches and writes more users in turn than memory may hold, and compares every user's graph afterwards.
 func chaosEviction(t *testing.T, rng *rand.Rand) (o outcome) {
 	facts := full(400, 300)
-	w := &world{t: t, rng: rng, dir: t.TempDir(), events: facts * rotatingUsers, env: []string{"KITH_GRAPH_MEMORY=1048576", "MEMORY_GRAPH_BUDGET_MS=2000"}}
-	file := writeUsers(t, rotatingUsers, facts)
-	w.want, w.byUser = expectedGraph(t, file)
-	var points strings.Builder
-	for u := range rotatingUsers {
-		fmt.Fprintf(&points, `{"user_id": "user-%d", "id": "f1", "vector": [1, 0], "payload": {"content": "one"}}`+"\n", u)
-		fmt.Fprintf(&points, `{"user_id": "user-%d", "id": "f2", "vector": [0.6, 0.8], "payload": {"content": "two"}}`+"\n", u)
-	}
-	pointsFile := filepath.Join(t.TempDir(), "points.jsonl")
-	if err := os.WriteFile(pointsFile, []byte(points.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=warn", "publish", "--points", pointsFile, file); code != exitOK {
-		t.Fatalf("publish: %d\n%s%s", code, out, errs)
-	}
+	w := newWorldOf(t, rng, writeUsers(t, rotatingUsers, facts), facts*rotatingUsers, rotatingUsers, "KITH_GRAPH_MEMORY=1048576", "MEMORY_GRAPH_BUDGET_MS=2000")
 	w.start()
 	eventually(t, w.p, func() bool { h, err := w.health(); return err == nil && h.GraphLoaded })
 	ranked := 0

@@ -12,9 +12,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // load is what a client saw that searched at a fixed rate, whatever the answers took.
@@ -76,22 +73,7 @@ func firstLines(t *testing.T, file string, n int) string {
 // trickle publishes events at a rate until it is stopped; the function that stops it returns how many it published.
 func (w *world) trickle(file string, perSecond int) (stop func() int) {
 	w.t.Helper()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		w.t.Fatalf("service file: %v %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	p, err := (&env{}).newPublisher(context.Background(), js)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	p, done := w.publisher()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		w.t.Fatal(err)
@@ -120,8 +102,7 @@ func (w *world) trickle(file string, perSecond int) (stop func() int) {
 	return func() int {
 		cancel()
 		n := <-published
-		p.Close()
-		nc.Close()
+		done()
 		return n
 	}
 }

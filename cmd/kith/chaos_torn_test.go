@@ -13,10 +13,12 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/kithgraph/kith/projector/feed"
 )
 
-// publishLine publishes one event through the running service's NATS server.
-func (w *world) publishLine(line string) {
+// publisher publishes through the running service's NATS server until the test has closed it.
+func (w *world) publisher() (p *feed.Publisher, done func()) {
 	w.t.Helper()
 	r, ok, err := readRunFile(w.dir)
 	if err != nil || !ok {
@@ -26,16 +28,24 @@ func (w *world) publishLine(line string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer nc.Close()
 	js, err := jetstream.New(nc)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p, err := (&env{}).newPublisher(context.Background(), js)
-	if err != nil {
+	if p, err = (&env{}).newPublisher(context.Background(), js); err != nil {
 		w.t.Fatal(err)
 	}
-	defer p.Close()
+	return p, func() {
+		p.Close()
+		nc.Close()
+	}
+}
+
+// publishLine publishes one event through the running service's NATS server.
+func (w *world) publishLine(line string) {
+	w.t.Helper()
+	p, done := w.publisher()
+	defer done()
 	if results, err := p.PublishBatch(context.Background(), slices.Values([][]byte{[]byte(line)})); err != nil || results[0].Err != nil {
 		w.t.Fatalf("publish: %v %v", err, results)
 	}

@@ -9,9 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // visibleWithin is the wanted 99th percentile of the time from when an event is stored in the stream to when a search is
@@ -27,24 +24,8 @@ func TestChaosVisible(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewPCG(11, 11)), 400)
 	w.start()
 	w.caughtUp()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		t.Fatalf("service file: %v %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := (&env{}).newPublisher(context.Background(), js)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p, done := w.publisher()
+	defer done()
 	data, err := os.ReadFile(writeEvents(t, full(1_500, 200)))
 	if err != nil {
 		t.Fatal(err)

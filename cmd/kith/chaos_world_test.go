@@ -38,12 +38,16 @@ type world struct {
 func newWorld(t *testing.T, rng *rand.Rand, events int, env ...string) *world {
 	t.Helper()
 	// Who is killed on purpose need not rest.
-	w := &world{t: t, rng: rng, dir: t.TempDir(), events: events, env: append([]string{"KITH_GRAPH_STORE_CRASHES=1000"}, env...)}
-	file := writeEvents(t, events)
-	w.file = file
+	return newWorldOf(t, rng, writeEvents(t, events), events, 5, append([]string{"KITH_GRAPH_STORE_CRASHES=1000"}, env...)...)
+}
+
+// newWorldOf publishes a file of so many events, and two points for each of the users user-0, user-1, ...
+func newWorldOf(t *testing.T, rng *rand.Rand, file string, events, users int, env ...string) *world {
+	t.Helper()
+	w := &world{t: t, rng: rng, dir: t.TempDir(), file: file, events: events, env: env}
 	w.want, w.byUser = expectedGraph(t, file)
 	var points strings.Builder
-	for i := range 5 {
+	for i := range users {
 		fmt.Fprintf(&points, `{"user_id": "user-%d", "id": "f1", "vector": [1, 0], "payload": {"content": "one"}}`+"\n", i)
 		fmt.Fprintf(&points, `{"user_id": "user-%d", "id": "f2", "vector": [0.6, 0.8], "payload": {"content": "two"}}`+"\n", i)
 	}
@@ -99,6 +103,15 @@ func planLine(plan *projector.Projector, views map[graphstore.Space]*graphstore.
 func (w *world) start(extra ...string) {
 	w.t.Helper()
 	w.p, w.cl = serve(w.t, w.dir, append(w.env, extra...)...)
+}
+
+// startProbed starts the service and searches until it has its graph.
+func (w *world) startProbed(o *outcome) {
+	w.t.Helper()
+	w.start()
+	p := w.probe(2 * time.Millisecond)
+	eventually(w.t, w.p, func() bool { h, err := w.health(); return err == nil && h.GraphLoaded })
+	p.end(w.t, o)
 }
 
 // graph is the path of the graph's file.

@@ -107,17 +107,23 @@ func (s *Store) LoadAll(ctx context.Context, yield func(graphstore.Change) error
 
 func (s *Store) load(ctx context.Context, space *graphstore.Space, yield func(graphstore.Change) error) error {
 	return s.call(ctx, func(p *process) error {
-		p.loads.Add(1)
-		err := p.load(ctx, space, yield)
-		if _, lost := err.(*lostError); lost { //nolint:errorlint // as in call
-			return err // and in the eyes of who looks into the death, the load goes on
-		}
-		p.loads.Add(-1)
+		err := p.whileLoading(func() error { return p.load(ctx, space, yield) })
 		if err == nil && s.cfg.MemoryLimit > 0 {
 			p.loaded.Do(p.measure)
 		}
 		return err
 	})
+}
+
+// whileLoading does what reads the graph, and counts it as a load in flight. In the eyes of who looks into the death of the
+// process, one that the death cut off goes on.
+func (p *process) whileLoading(do func() error) error {
+	p.loads.Add(1)
+	err := do()
+	if _, lost := err.(*lostError); !lost { //nolint:errorlint // as in call
+		p.loads.Add(-1)
+	}
+	return err
 }
 
 // Spaces implements [graphstore.Store].
