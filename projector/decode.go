@@ -7,8 +7,7 @@ import (
 // decoding is the state of one call of Decode while the data member is read.
 type decoding struct {
 	limits   Limits
-	raw      []byte // the whole event
-	node     *node  // the data member
+	node     *node // the data member
 	typ      Type
 	event    Event // all but Data
 	rejected []Rejected
@@ -22,10 +21,10 @@ type decoding struct {
 // UTF-8, NUL, half of a surrogate pair, a key twice, more than 32 levels) is an error of the whole event, wherever it
 // stands.
 //
-// Unknown attributes and members are ignored. An event of a type that this version knows but does not project yet has
-// [Deferred] as its data. Limits must be valid; zero fields mean defaults. Decode keeps no reference to data.
+// Unknown attributes and members are ignored. Limits must be valid; zero fields mean defaults. Decode keeps no reference
+// to data.
 func Decode(data []byte, limits Limits) (Event, []Rejected, error) {
-	d := decoding{limits: limits.WithDefaults(), raw: data}
+	d := decoding{limits: limits.WithDefaults()}
 	if len(data) > d.limits.MaxBytes {
 		return Event{}, nil, badField("$", "has %d bytes: want at most %d", len(data), d.limits.MaxBytes)
 	}
@@ -71,7 +70,7 @@ func (d *decoding) envelope(top *node) error {
 	if err := d.user(); err != nil {
 		return under("data", err)
 	}
-	return d.event.validateEnvelope()
+	return d.event.validateEnvelope(d.typ)
 }
 
 func (d *decoding) user() error {

@@ -1,7 +1,6 @@
 package projector
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,8 +13,8 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// eventOptions compares events: a Space and a Deferred have unexported parts that count.
-var eventOptions = cmp.Options{cmp.AllowUnexported(graphstore.Space{}, Deferred{}), cmpopts.EquateNaNs()}
+// eventOptions compares events: a Space has an unexported part that counts.
+var eventOptions = cmp.Options{cmp.AllowUnexported(graphstore.Space{}), cmpopts.EquateNaNs()}
 
 // emptyIsNil equates what no JSON tells apart.
 var emptyIsNil = cmpopts.EquateEmpty()
@@ -391,27 +390,6 @@ func TestDecodeNamesUnknownTypes(t *testing.T) {
 		var unknown *UnknownTypeError
 		if !errors.As(err, &unknown) || unknown.Newer != tt.newer || !strings.Contains(err.Error(), graphstore.Shorten(tt.typ)) {
 			t.Errorf("type %q: error %v: want an *UnknownTypeError with Newer %v", tt.typ, err, tt.newer)
-		}
-	}
-}
-
-func TestDecodeKeepsDeferredTypes(t *testing.T) {
-	for _, typ := range []Type{TypeSourceRetracted, TypeUserForgotten, TypeEntityAliased, TypeEntityMerged, TypeEntityUnmerged,
-		TypeEntityRetyped, TypeSchemaUpserted, TypeSchemaDeleted} {
-		data := lifecycleJSON(`memory.fact.deleted.v1`, string(typ))
-		ev, _, err := Decode([]byte(strings.Replace(data, `"f"`, ` "<&>" `, 1)), Limits{})
-		if err != nil {
-			t.Fatalf("%s: %v", typ, err)
-		}
-		if ev.Type() != typ || string(ev.Data.(Deferred).JSON()) != `{"user_id":"u","fact_id":"<&>"}` {
-			t.Errorf("%s: event %+v", typ, ev)
-		}
-		again, err := Marshal(ev, Limits{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !json.Valid(again) || !strings.Contains(string(again), `"<&>"`) {
-			t.Errorf("%s: marshalled as %s", typ, again)
 		}
 	}
 }

@@ -17,8 +17,9 @@ type Event struct {
 	Data   Data
 }
 
-// Data is what an event says: one of [FactsWritten], [FactSuperseded], [FactShadowed], [FactRestored], [FactDeleted]
-// and [Deferred].
+// Data is what an event says: one of [FactsWritten], [FactSuperseded], [FactShadowed], [FactRestored], [FactDeleted],
+// [SourceRetracted], [UserForgotten], [EntityAliased], [EntityMerged], [EntityUnmerged], [EntityRetyped],
+// [SchemaUpserted] and [SchemaDeleted].
 type Data interface {
 	// Type returns the event type.
 	Type() Type
@@ -54,7 +55,7 @@ func (e Event) Type() Type {
 
 // Validate returns, as a *[FieldError], the first rule of the wire contract that the event breaks, or nil.
 func (e Event) Validate() error {
-	if err := e.validateEnvelope(); err != nil {
+	if err := e.validateEnvelope(e.Type()); err != nil {
 		return err
 	}
 	if e.Data == nil {
@@ -63,7 +64,7 @@ func (e Event) Validate() error {
 	return under("data", e.Data.validate(e))
 }
 
-func (e Event) validateEnvelope() error {
+func (e Event) validateEnvelope(typ Type) error {
 	if err := graphstore.CheckID(e.ID); err != nil {
 		return badField("id", "%s", err)
 	}
@@ -74,6 +75,9 @@ func (e Event) validateEnvelope() error {
 	}
 	if err := checkInstant(e.Time); err != nil {
 		return under("time", err)
+	}
+	if typ.needsTime() && !e.Time.Present() {
+		return badField("time", "is missing: what is not later than a %s event goes, so want %s", typ, wantTime)
 	}
 	if e.Space.IsZero() {
 		return badField("data.user_id", "%s", problemOfUser(""))

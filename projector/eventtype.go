@@ -35,15 +35,18 @@ var decoders = map[Type]func(d *decoding) (Data, error){
 	TypeFactShadowed:    decodeFactShadowed,
 	TypeFactRestored:    decodeFactRestored,
 	TypeFactDeleted:     decodeFactDeleted,
-	TypeSourceRetracted: decodeDeferred,
-	TypeUserForgotten:   decodeDeferred,
-	TypeEntityAliased:   decodeDeferred,
-	TypeEntityMerged:    decodeDeferred,
-	TypeEntityUnmerged:  decodeDeferred,
-	TypeEntityRetyped:   decodeDeferred,
-	TypeSchemaUpserted:  decodeDeferred,
-	TypeSchemaDeleted:   decodeDeferred,
+	TypeSourceRetracted: decodeSourceRetracted,
+	TypeUserForgotten:   decodeUserForgotten,
+	TypeEntityAliased:   decodeEntityAliased,
+	TypeEntityMerged:    decodeEntityMerged,
+	TypeEntityUnmerged:  decodeEntityUnmerged,
+	TypeEntityRetyped:   decodeEntityRetyped,
+	TypeSchemaUpserted:  decodeSchemaUpserted,
+	TypeSchemaDeleted:   decodeSchemaDeleted,
 }
+
+// needsTime reports whether an event of the type means nothing without its time: it withdraws what is not later.
+func (t Type) needsTime() bool { return t == TypeSourceRetracted || t == TypeUserForgotten }
 
 // parseType returns the known type with this name or an [UnknownTypeError].
 func parseType(name string) (Type, error) {

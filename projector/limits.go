@@ -23,7 +23,8 @@ const maxDepth = 32
 type Limits struct {
 	// MaxBytes is the size of one event in bytes, between 1 KiB and 64 MiB. Defaults to [DefaultMaxEventBytes].
 	MaxBytes int
-	// MaxFacts is the number of facts in one event, between 1 and 100,000. Defaults to [DefaultMaxFacts].
+	// MaxFacts is the number of facts that one event writes, or names as evidence, between 1 and 100,000. Defaults to
+	// [DefaultMaxFacts].
 	MaxFacts int
 }
 

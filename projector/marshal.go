@@ -25,13 +25,8 @@ func Marshal(ev Event, limits Limits) ([]byte, error) {
 	if err := ev.Validate(); err != nil {
 		return nil, err
 	}
-	if written, ok := ev.Data.(FactsWritten); ok {
-		if len(written.Facts) > limits.MaxFacts {
-			return nil, badField("data.facts", "has %d facts: want at most %d", len(written.Facts), limits.MaxFacts)
-		}
-		if err := written.checkFinite(); err != nil {
-			return nil, err
-		}
+	if err := checkMarshal(ev.Data, limits); err != nil {
+		return nil, under("data", err)
 	}
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -44,4 +39,19 @@ func Marshal(ev Event, limits Limits) ([]byte, error) {
 		return nil, badField("$", "has %d bytes: want at most %d", len(data), limits.MaxBytes)
 	}
 	return data, nil
+}
+
+// checkMarshal returns the rule of the wire, beyond those of [Event.Validate], that the data breaks.
+func checkMarshal(data Data, limits Limits) error {
+	switch data := data.(type) {
+	case FactsWritten:
+		if len(data.Facts) > limits.MaxFacts {
+			return badField("facts", "has %d facts: want at most %d", len(data.Facts), limits.MaxFacts)
+		}
+		return data.checkFinite()
+	case SchemaUpserted:
+		return data.checkLimits(limits)
+	default:
+		return nil
+	}
 }

@@ -59,5 +59,3 @@ func (p *Projector) Plan(view *graphstore.Snapshot, ev Event) (Planned, error) {
 	}
 	return Planned{Changes: changes, Report: d.report}, nil
 }
-
-func (Deferred) plan(d *draft, _ Event) { d.report.DeferredEvents++ }

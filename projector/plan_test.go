@@ -335,7 +335,6 @@ func TestPlanRefusesWhatItCannotPlan(t *testing.T) {
 		{"invalid UTF-8", u, event(t, "e", 1, written(tagged(OpAdd, "f", "a\xff"))), "data.facts[0].tags[0]"},
 		{"NUL in a name", u, event(t, "e", 1, written(mentioning("f", EntityRef{Name: "a\x00"}))), `data.facts[0].entities[0].name "a\x00" has a NUL`},
 		{"hard ids of one kind", u, event(t, "e", 1, written(mentioning("f", EntityRef{Name: "a", IDs: []graphstore.HardID{{Kind: "k", Value: "1"}, {Kind: "k", Value: "2"}}}))), "data.facts[0].entities[0].ids.k is there twice"},
-		{"made by hand of a deferred type", u, event(t, "e", 1, Deferred{}), "was not decoded"},
 		{"a record no projector wrote", broken, event(t, "e", 1, FactDeleted{FactID: "f"}), "read detail \"no JSON\""},
 	}
 	for _, tt := range tests {

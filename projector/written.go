@@ -108,7 +108,7 @@ func (w FactsWritten) wire(userID string) any {
 func (w FactsWritten) checkFinite() error {
 	for i := range w.Facts {
 		if err := w.Facts[i].checkFinite(); err != nil {
-			return under("data", underItem("facts", i, err))
+			return underItem("facts", i, err)
 		}
 	}
 	return nil

@@ -5,9 +5,6 @@ import "github.com/kithgraph/kith/projector"
 // warnOfErasure says once per type and run that somebody asked for an erasure that this version does not carry out. The
 // event is acknowledged like all deferred ones, and nothing else would tell.
 func (f *Feed) warnOfErasure(d *delivery) {
-	if _, deferred := d.event.Data.(projector.Deferred); !deferred {
-		return
-	}
 	typ := d.event.Type()
 	if (typ != projector.TypeUserForgotten && typ != projector.TypeSourceRetracted) || f.loop.erasures[typ] {
 		return

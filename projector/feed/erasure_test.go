@@ -16,7 +16,7 @@ func TestErasuresThatAreNotCarriedOutAreSaid(t *testing.T) {
 		for id, typ := range map[string]projector.Type{
 			"1": projector.TypeUserForgotten, "2": projector.TypeUserForgotten, "3": projector.TypeSourceRetracted, "4": projector.TypeEntityMerged,
 		} {
-			publish(t, js, event(id, string(typ), map[string]any{"user_id": userA}))
+			publish(t, js, event(id, string(typ), map[string]any{"user_id": userA, "source_id": "s", "kept": map[string]any{"name": "Asha Rao"}, "merged": map[string]any{"name": "Asha"}}))
 		}
 		f.applied(t)
 		f.stop(t)
