@@ -5,9 +5,11 @@ type bridgeNode struct {
 	id, name, norm string // norm is an entity's
 	facts          []Node // one item per contribution
 	more           *entityMore
-	count          int // as the record says
+	group          *entityGroup // if other entities are this one
+	count          int          // as the record says
 	typ            atom
 	degree         int32
+	root           int32 // number of the entity that this one is, plus one; 0 for none but itself
 }
 
 // entityMore is what few entities have.

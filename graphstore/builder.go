@@ -14,15 +14,20 @@ type Builder struct {
 	entities vecDraft[*bridgeNode]
 	topics   vecDraft[*bridgeNode]
 	batches  vecDraft[batch]
+	minors   vecDraft[*minor]
 	atoms    atomsDraft
+	spine    spineDraft
 
 	factIndex, entityIndex, topicIndex, batchIndex indexDraft
+	minorIndex, minorEnds                          indexDraft
 
 	hubs  map[Node]*hub     // of facts with many ties
 	holed map[Node]struct{} // nodes with notes that nothing uses
 
 	present int
 	edges   int
+	merges  int
+	regroup bool  // entities that are one have changed
 	bytes   int64 // without the atoms'
 }
 
@@ -34,7 +39,9 @@ func NewBuilder(base *Snapshot) *Builder {
 		atoms:     atomsDraft{list: draftOf(base.atoms.list), index: indexDraftOf(base.atoms.index)},
 		factIndex: indexDraftOf(base.factIndex), entityIndex: indexDraftOf(base.entityIndex),
 		topicIndex: indexDraftOf(base.topicIndex), batchIndex: indexDraftOf(base.batchIndex),
-		present: base.present, edges: base.edges, bytes: base.bytes,
+		minors: draftOf(base.minors), minorIndex: indexDraftOf(base.minorIndex), minorEnds: indexDraftOf(base.minorEnds),
+		spine:   spineDraft{spine: base.spine},
+		present: base.present, edges: base.edges, merges: base.merges, bytes: base.bytes,
 	}
 }
 
@@ -80,6 +87,10 @@ func (b *Builder) Add(c Change) error {
 		b.putEntity(*c.Entity)
 	case c.Topic != nil:
 		b.putTopic(*c.Topic)
+	case c.Edge == nil:
+		b.putMinor(c)
+	case isMinor(c.Edge.Type):
+		return b.putMinorEdge(c)
 	default:
 		return b.putEdge(*c.Edge)
 	}
@@ -88,12 +99,14 @@ func (b *Builder) Add(c Change) error {
 
 // Snapshot returns the result. The builder must not be used afterwards.
 func (b *Builder) Snapshot() *Snapshot {
+	b.groupEntities()
 	b.trim()
 	return &Snapshot{
 		space: b.space,
 		facts: b.facts.vec, entities: b.entities.vec, topics: b.topics.vec, batches: b.batches.vec, atoms: b.atoms.table(),
 		factIndex: b.factIndex.idx, entityIndex: b.entityIndex.idx, topicIndex: b.topicIndex.idx, batchIndex: b.batchIndex.idx,
-		present: b.present, edges: b.edges, bytes: b.bytes + b.atoms.bytes,
+		minors: b.minors.vec, minorIndex: b.minorIndex.idx, minorEnds: b.minorEnds.idx, spine: b.spine.spine,
+		present: b.present, edges: b.edges, merges: b.merges, bytes: b.bytes + b.atoms.bytes,
 	}
 }
 

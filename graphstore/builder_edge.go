@@ -110,6 +110,8 @@ func (b *Builder) isOn(source Node, br Bridge) bool {
 // remove deletes the record with this key, if there is one.
 func (b *Builder) remove(k Key) error {
 	switch {
+	case k.Kind > KindTopic || isMinor(k.Relation):
+		return b.removeMinor(k)
 	case k.IsEdge() && farKind(k.Relation) == KindFact:
 		b.removeLink(k)
 		return nil

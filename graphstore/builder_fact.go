@@ -30,12 +30,20 @@ func (b *Builder) putFact(f Fact) {
 		b.factIndex.add(tagOf(f.ID), int32(n))
 		b.bytes += factBytes + textBytes(f.ID)
 		b.joinBatch(n, node.batch)
+		b.joinSpine(n, node)
 		b.countPresent(node, 1)
 		return
 	}
 	node := b.own(n)
 	old := *node
+	moves := old.onSpine() != onSpine(&f) || old.memoryAt != f.MemoryAt || old.recordedAt != f.RecordedAt
+	if moves {
+		b.leaveSpine(n, node) // while the node still says where it is
+	}
 	b.fill(node, f)
+	if moves {
+		b.joinSpine(n, node)
+	}
 	if old.batch != node.batch {
 		b.leaveBatch(n, old.batch)
 		b.joinBatch(n, node.batch)
@@ -60,9 +68,10 @@ func (b *Builder) removeFact(k Key) error {
 		return nil
 	}
 	node := b.node(n)
-	if len(node.ties) > 0 {
-		return errEdgesRemain(k, len(node.ties))
+	if left := len(node.ties) + b.minorsAt(k); left > 0 {
+		return errEdgesRemain(k, left)
 	}
+	b.leaveSpine(n, node)
 	b.countPresent(node, -1)
 	b.leaveBatch(n, node.batch)
 	b.empty(node)

@@ -7,14 +7,15 @@ import "strings"
 const (
 	indexBytes  = 11                   // a slot at its mean load, and its share of the shard
 	factBytes   = 128 + 8 + indexBytes // factNode, its place
-	rareBytes   = 96                   // factRare
-	stampBytes  = 24                   // one of a fact's field stamps
+	rareBytes   = 128                  // factRare
+	stampBytes  = 40                   // one of a fact's field stamps
 	bridgeBytes = 96 + 8 + indexBytes  // bridgeNode, its place
 	moreBytes   = 48                   // entityMore
 	listText    = 16                   // the place of one text in a list
 	atomBytes   = 24 + indexBytes      // atomText
 	batchBytes  = 32 + 8 + indexBytes  // batch, without its members
 	memberBytes = 5                    // one fact of a batch, or on an entity or topic
+	spineBytes  = 5                    // the place of a fact on the spine
 	linkBytes   = 17                   // a Link, with what the allocator rounds up
 	noteBytes   = 14                   // a note
 	emptyBytes  = 512                  // the snapshot itself
@@ -31,6 +32,8 @@ func (b *Builder) Bytes() int64 { return emptyBytes + b.bytes + b.atoms.bytes }
 // texts records share, so the sum over a graph is within a third or so of [Snapshot.Bytes].
 func EstimateBytes(c Change) int64 {
 	switch {
+	case isMinorRecord(c):
+		return minorSize(c)
 	case c.Fact != nil:
 		n := int64(factBytes+batchBytes/2) + textBytes(c.Fact.ID)
 		for _, t := range []string{c.Fact.SourceID, c.Fact.BatchID, c.Fact.Registers.Base.EventID} {

@@ -18,15 +18,19 @@ const (
 	Delete               // no record has this key; nothing happens if none had
 )
 
-// Change is one write to one record of one space. Exactly one of Fact, Entity, Topic and Edge is set; for Delete only
-// its key counts. Changes are values once handed to a store: neither side modifies what the pointers point to.
+// Change is one write to one record of one space. Exactly one of the pointers is set; for Delete only its key counts.
+// Changes are values once handed to a store: neither side modifies what the pointers point to.
 type Change struct {
-	Space  Space
-	Op     Op
-	Fact   *Fact
-	Entity *Entity
-	Topic  *Topic
-	Edge   *Edge
+	Space     Space
+	Op        Op
+	Fact      *Fact
+	Entity    *Entity
+	Topic     *Topic
+	Edge      *Edge
+	Schema    *Schema
+	Ref       *Ref
+	Merge     *Merge
+	Tombstone *Tombstone
 }
 
 // PutFact returns the change that stores f.
@@ -44,18 +48,41 @@ func PutEdge(s Space, e Edge) Change {
 	return Change{Space: s, Op: Put, Edge: &e}
 }
 
+// PutSchema returns the change that stores c.
+func PutSchema(s Space, c Schema) Change { return Change{Space: s, Op: Put, Schema: &c} }
+
+// PutRef returns the change that stores r.
+func PutRef(s Space, r Ref) Change { return Change{Space: s, Op: Put, Ref: &r} }
+
+// PutMerge returns the change that stores m.
+func PutMerge(s Space, m Merge) Change { return Change{Space: s, Op: Put, Merge: &m} }
+
+// PutTombstone returns the change that stores t.
+func PutTombstone(s Space, t Tombstone) Change { return Change{Space: s, Op: Put, Tombstone: &t} }
+
 // DeleteKey returns the change that removes the record with this key.
 func DeleteKey(s Space, k Key) Change {
 	c := Change{Space: s, Op: Delete}
-	switch {
-	case k.IsEdge():
+	if k.IsEdge() {
 		c.Edge = &Edge{Source: k.Node, Target: k.Target, Type: k.Relation, Asserter: k.Asserter}
-	case k.Kind == KindFact:
+		return c
+	}
+	switch k.Kind {
+	case KindFact:
 		c.Fact = &Fact{ID: k.Node}
-	case k.Kind == KindEntity:
+	case KindEntity:
 		c.Entity = &Entity{ID: k.Node}
-	default:
+	case KindTopic:
 		c.Topic = &Topic{ID: k.Node}
+	case KindSchema:
+		c.Schema = &Schema{ID: k.Node}
+	case KindRef:
+		c.Ref = &Ref{ID: k.Node}
+	case KindMerge:
+		c.Merge = &Merge{Merged: k.Node, Kept: k.Target}
+	case KindTombstone:
+		t := tombstoneOf(k)
+		c.Tombstone = &t
 	}
 	return c
 }
@@ -65,20 +92,29 @@ func (c Change) Key() Key {
 	switch {
 	case c.Fact != nil:
 		return c.Fact.Key()
+	case c.Edge != nil:
+		return c.Edge.Key()
 	case c.Entity != nil:
 		return c.Entity.Key()
 	case c.Topic != nil:
 		return c.Topic.Key()
-	case c.Edge != nil:
-		return c.Edge.Key()
+	case c.Schema != nil:
+		return c.Schema.Key()
+	case c.Ref != nil:
+		return c.Ref.Key()
+	case c.Merge != nil:
+		return c.Merge.Key()
+	case c.Tombstone != nil:
+		return c.Tombstone.Key()
 	default:
 		return Key{}
 	}
 }
 
 // Validate reports, wrapped in [ErrBadChange], what makes the change impossible by itself: no space, not exactly one
-// record, a fact with a time or version of -2^63, an id that [CheckID] refuses, text that [CheckText] refuses, an edge of a type that cannot be stored, with a weight outside (0, 1], from a
-// node to itself, or not normalised.
+// record, a time or version of -2^63, an id that [CheckID] refuses, text that [CheckText] refuses, an edge of a type that
+// cannot be stored, with a weight outside (0, 1], from a node to itself, or not normalised, a merge of an entity into
+// itself, a tombstone without a time.
 func (c Change) Validate() error {
 	if c.Space.IsZero() {
 		return fmt.Errorf("%w: %w", ErrBadChange, ErrNoSpace)
@@ -86,13 +122,7 @@ func (c Change) Validate() error {
 	if c.Op != Put && c.Op != Delete {
 		return fmt.Errorf("%w: op %d is neither put nor delete", ErrBadChange, c.Op)
 	}
-	records := 0
-	for _, set := range []bool{c.Fact != nil, c.Entity != nil, c.Topic != nil, c.Edge != nil} {
-		if set {
-			records++
-		}
-	}
-	if records != 1 {
+	if records := c.records(); records != 1 {
 		return fmt.Errorf("%w: %d records: want exactly one", ErrBadChange, records)
 	}
 	if err := c.validateRecord(); err != nil {
@@ -101,22 +131,72 @@ func (c Change) Validate() error {
 	return nil
 }
 
+func (c Change) records() int {
+	n := 0
+	for _, set := range []bool{c.Fact != nil, c.Entity != nil, c.Topic != nil, c.Edge != nil, c.Schema != nil, c.Ref != nil,
+		c.Merge != nil, c.Tombstone != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
 func (c Change) validateRecord() error {
 	if err := c.checkTexts(); err != nil {
 		return err
 	}
-	if c.Edge != nil {
+	switch {
+	case c.Edge != nil:
 		return c.Edge.validate(c.Op)
+	case c.Merge != nil:
+		return c.Merge.validate()
+	case c.Tombstone != nil:
+		return c.Tombstone.validate(c.Op)
 	}
 	k := c.Key()
 	if err := CheckID(k.Node); err != nil {
 		return fmt.Errorf("%s id %w", k.Kind, err)
 	}
-	if c.Fact != nil && int(c.Fact.State) >= len(stateNames) {
+	switch {
+	case c.Fact != nil && int(c.Fact.State) >= len(stateNames):
 		return fmt.Errorf("fact %s: state %d: unknown", Shorten(c.Fact.ID), c.Fact.State)
-	}
-	if c.Fact != nil {
+	case c.Fact != nil:
 		return c.Fact.checkNumbers()
+	case c.Schema != nil:
+		return c.Schema.Stamp.checkNumbers(k)
+	}
+	return nil
+}
+
+func (m *Merge) validate() error {
+	for _, id := range []string{m.Merged, m.Kept} {
+		if err := CheckID(id); err != nil {
+			return fmt.Errorf("merge: entity id %w", err)
+		}
+	}
+	if m.Merged == m.Kept {
+		return fmt.Errorf("%s: an entity is not merged into itself", m.Key())
+	}
+	return m.Stamp.checkNumbers(m.Key())
+}
+
+func (t *Tombstone) validate(op Op) error {
+	if t.Source != "" {
+		if err := CheckID(t.Source); err != nil {
+			return fmt.Errorf("tombstone: source id %w", err)
+		}
+	}
+	if op == Put && (!t.At.Present() || int64(t.At) == math.MinInt64) {
+		return fmt.Errorf("%s: time %d: want one", t.Key(), int64(t.At))
+	}
+	return nil
+}
+
+// checkNumbers refuses what [Fact.checkNumbers] refuses.
+func (s Stamp) checkNumbers(k Key) error {
+	if s.Version == math.MinInt64 || int64(s.At) == math.MinInt64 {
+		return fmt.Errorf("%s: version or time %d: want more", k, int64(math.MinInt64))
 	}
 	return nil
 }
@@ -127,7 +207,7 @@ func (f *Fact) checkNumbers() error {
 	switch int64(math.MinInt64) {
 	case f.Registers.State.Version, f.Registers.Base.Version:
 		name = "version"
-	case int64(f.MemoryAt), int64(f.RecordedAt), int64(f.SupersededAt):
+	case int64(f.MemoryAt), int64(f.RecordedAt), int64(f.SupersededAt), int64(f.Registers.State.At), int64(f.Registers.Base.At):
 		name = "time"
 	case int64(f.ValidFrom), int64(f.ValidTo):
 		name = "validity"
@@ -148,7 +228,7 @@ func (e *Edge) validate(op Op) error {
 	if err := CheckID(e.Target); err != nil {
 		return fmt.Errorf("edge target %w", err)
 	}
-	if e.Asserter.Kind < ByFact || e.Asserter.Kind > BySpine {
+	if e.Asserter.Kind < ByFact || e.Asserter.Kind > BySchema {
 		return fmt.Errorf("edge %s: asserter kind %d: unknown", e.Key(), e.Asserter.Kind)
 	}
 	if source == target && e.Source == e.Target {

@@ -102,9 +102,38 @@ func appendRecord(dst []byte, c Change) []byte {
 		dst = appendString(append(dst, 't'), c.Topic.ID)
 		dst = appendString(dst, c.Topic.Name)
 		return appendInt(dst, int64(c.Topic.Facts))
+	case c.Schema != nil:
+		return appendSchema(append(dst, 's'), *c.Schema)
+	case c.Ref != nil:
+		return appendString(append(dst, 'v'), c.Ref.ID)
+	case c.Merge != nil:
+		return appendMerge(append(dst, 'm'), *c.Merge)
+	case c.Tombstone != nil:
+		return appendInt(appendString(append(dst, 'w'), c.Tombstone.Source), int64(c.Tombstone.At))
 	default:
 		return appendEdge(append(dst, 'r'), *c.Edge)
 	}
+}
+
+func appendSchema(dst []byte, s Schema) []byte {
+	for _, text := range []string{s.ID, s.Level, s.Title} {
+		dst = appendString(dst, text)
+	}
+	return appendStamp(appendBool(dst, s.Deleted), s.Stamp)
+}
+
+func appendMerge(dst []byte, m Merge) []byte {
+	for _, text := range []string{m.Merged, m.Kept, string(m.Step), m.Evidence, m.MergedName, m.KeptName} {
+		dst = appendString(dst, text)
+	}
+	return appendStamp(appendBool(dst, m.Undone), m.Stamp)
+}
+
+func appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
 }
 
 func appendFact(dst []byte, f Fact) []byte {
@@ -146,8 +175,17 @@ func appendEdge(dst []byte, e Edge) []byte {
 	return appendString(dst, e.Detail)
 }
 
+// stampOrigin marks the rank of a stamp whose time and source follow. Without them a stamp has the form that it had
+// before it could have them.
+const stampOrigin = 0x80
+
 func appendStamp(dst []byte, s Stamp) []byte {
-	return appendString(append(appendInt(dst, s.Version), byte(s.Rank)), s.EventID)
+	dst = appendInt(dst, s.Version)
+	if s.At == 0 && s.Source == "" {
+		return appendString(append(dst, byte(s.Rank)), s.EventID)
+	}
+	dst = appendString(append(dst, byte(s.Rank)|stampOrigin), s.EventID)
+	return appendString(appendInt(dst, int64(s.At)), s.Source)
 }
 
 func appendString(dst []byte, s string) []byte {

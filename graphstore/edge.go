@@ -13,20 +13,21 @@ const (
 	KindFact NodeKind = iota + 1
 	KindEntity
 	KindTopic
+	KindSchema
+	KindRef
+	KindMerge     // a row of the merge log, not a node: no edge ends at it
+	KindTombstone // what stays of a retracted source or a forgotten user; no edge ends at it
 )
+
+var kindNames = [...]string{KindFact: "fact", KindEntity: "entity", KindTopic: "topic", KindSchema: "schema", KindRef: "ref",
+	KindMerge: "merge", KindTombstone: "tombstone"}
 
 // String returns the kind's name.
 func (k NodeKind) String() string {
-	switch k {
-	case KindFact:
-		return "fact"
-	case KindEntity:
-		return "entity"
-	case KindTopic:
-		return "topic"
-	default:
+	if k < KindFact || int(k) >= len(kindNames) {
 		return fmt.Sprintf("kind(%d)", uint8(k))
 	}
+	return kindNames[k]
 }
 
 // AsserterKind says what kind of thing asserts an edge.
@@ -34,12 +35,13 @@ type AsserterKind uint8
 
 // The kinds of asserter.
 const (
-	ByFact  AsserterKind = iota + 1 // the fact whose write event said it
-	ByBatch                         // a write batch: its facts were persisted together
-	BySpine                         // the temporal order of the space
+	ByFact   AsserterKind = iota + 1 // the fact whose write event said it
+	ByBatch                          // a write batch: its facts were persisted together
+	BySpine                          // the temporal order of the space
+	BySchema                         // the schema whose evidence it is
 )
 
-var asserterNames = [...]string{ByFact: "fact", ByBatch: "batch", BySpine: "spine"}
+var asserterNames = [...]string{ByFact: "fact", ByBatch: "batch", BySpine: "spine", BySchema: "schema"}
 
 // String returns the kind's name.
 func (k AsserterKind) String() string {
@@ -52,7 +54,7 @@ func (k AsserterKind) String() string {
 // Asserter is who says an edge holds. Two asserters of one edge are two contributions: each can be withdrawn alone.
 type Asserter struct {
 	Kind AsserterKind
-	ID   string // fact id or batch id; empty for the spine
+	ID   string // fact id, batch id or schema id; empty for the spine
 }
 
 // String returns "kind:id".
@@ -84,8 +86,8 @@ func (e Edge) Normalized() Edge {
 	return e
 }
 
-// Key identifies one record inside a space. It is comparable. For a node Kind and Node are set; for an edge Relation,
-// Node (the source), Target and Asserter.
+// Key identifies one record inside a space. It is comparable. For a node Kind and Node are set, for a row of the merge log
+// Target too; for an edge Relation, Node (the source), Target and Asserter.
 type Key struct {
 	Kind     NodeKind // zero for an edge
 	Relation RelationType
@@ -113,6 +115,9 @@ func (k Key) Compare(o Key) int {
 func (k Key) String() string {
 	if k.IsEdge() {
 		return fmt.Sprintf("%s -%s-> %s by %s", k.Node, k.Relation, k.Target, k.Asserter)
+	}
+	if k.Target != "" {
+		return fmt.Sprintf("%s of %s into %s", k.Kind, k.Node, k.Target)
 	}
 	return fmt.Sprintf("%s %s", k.Kind, k.Node)
 }

@@ -25,13 +25,16 @@ type factRare struct {
 	supersededBy                     string
 	stateStamp                       nodeStamp // of the lifecycle, if ownState; else it is the base stamp
 	fields                           []nodeFieldStamp
-	ownState                         bool
+	baseAt                           Instant // of the base stamp, if ownOrigin
+	baseSource                       atom
+	ownState, ownOrigin              bool
 }
 
 type nodeStamp struct {
-	version int64
-	event   atom
-	rank    Rank
+	version       int64
+	at            Instant
+	event, source atom
+	rank          Rank
 }
 
 type nodeFieldStamp struct {
@@ -55,7 +58,7 @@ func (n *factNode) present() bool { return n.state != StateUnseen && n.state != 
 // fact spells the node out.
 func (s *Snapshot) fact(n *factNode) Fact {
 	t := &s.atoms
-	base := Stamp{n.version, n.rank, t.text(n.event)}
+	base := t.baseStamp(n)
 	f := Fact{
 		ID: n.id, State: n.state, Registers: Registers{State: base, Base: base},
 		AgentID: t.text(n.agent), SourceID: t.text(n.source), EpisodeID: t.text(n.episode),
@@ -79,7 +82,30 @@ func (s *Snapshot) fact(n *factNode) Fact {
 	return f
 }
 
-func (t *atoms) stamp(s nodeStamp) Stamp { return Stamp{s.version, s.rank, t.text(s.event)} }
+func (t *atoms) stamp(s nodeStamp) Stamp {
+	return Stamp{s.version, s.rank, t.text(s.event), s.at, t.text(s.source)}
+}
+
+func (t *atoms) baseStamp(n *factNode) Stamp {
+	base := Stamp{Version: n.version, Rank: n.rank, EventID: t.text(n.event)}
+	switch {
+	case n.rare != nil && n.rare.ownOrigin:
+		base.At, base.Source = n.rare.baseAt, t.text(n.rare.baseSource)
+	case !base.IsZero():
+		base.At, base.Source = InstantOfMicros(n.version), t.text(n.source)
+	}
+	return base
+}
+
+// plainOrigin reports whether the time and source of the base stamp follow from the rest of the fact, as they do where
+// the producer states no versions: they then take no room.
+func plainOrigin(f *Fact) bool {
+	base := &f.Registers.Base
+	if base.Version == 0 && base.Rank == RankNone && base.EventID == "" {
+		return base.IsZero()
+	}
+	return base.At == InstantOfMicros(base.Version) && base.Source == f.SourceID
+}
 
 // fill makes the node say what the fact says; its atoms are used once more each.
 func (b *Builder) fill(n *factNode, f Fact) {
@@ -92,12 +118,15 @@ func (b *Builder) fill(n *factNode, f Fact) {
 	n.agent, n.source, n.episode, n.batch = t.use(f.AgentID), t.use(f.SourceID), t.use(f.EpisodeID), t.use(f.BatchID)
 	n.batchSeq, n.state = f.BatchSeq, f.State
 	n.rare = nil
-	ownState := f.Registers.State != f.Registers.Base
-	if !ownState && len(f.Registers.Fields) == 0 && f.ValidFrom == 0 && f.ValidTo == 0 && f.SupersededAt == 0 && f.SupersededBy == "" {
+	ownState, ownOrigin := f.Registers.State != f.Registers.Base, !plainOrigin(&f)
+	if !ownState && !ownOrigin && len(f.Registers.Fields) == 0 && f.ValidFrom == 0 && f.ValidTo == 0 && f.SupersededAt == 0 && f.SupersededBy == "" {
 		return
 	}
 	r := &factRare{validFrom: f.ValidFrom, validTo: f.ValidTo, supersededAt: f.SupersededAt,
-		supersededBy: ownText(f.SupersededBy), ownState: ownState}
+		supersededBy: ownText(f.SupersededBy), ownState: ownState, ownOrigin: ownOrigin}
+	if ownOrigin {
+		r.baseAt, r.baseSource = f.Registers.Base.At, t.use(f.Registers.Base.Source)
+	}
 	if ownState {
 		r.stateStamp = b.stampOf(f.Registers.State)
 	}
@@ -112,7 +141,7 @@ func (b *Builder) fill(n *factNode, f Fact) {
 }
 
 func (b *Builder) stampOf(s Stamp) nodeStamp {
-	return nodeStamp{s.Version, b.atoms.use(s.EventID), s.Rank}
+	return nodeStamp{s.Version, s.At, b.atoms.use(s.EventID), b.atoms.use(s.Source), s.Rank}
 }
 
 func (r *factRare) bytes() int64 {
@@ -129,9 +158,12 @@ func (b *Builder) empty(n *factNode) {
 		return
 	}
 	b.bytes -= n.rare.bytes()
+	b.atoms.release(n.rare.baseSource)
 	b.atoms.release(n.rare.stateStamp.event)
+	b.atoms.release(n.rare.stateStamp.source)
 	for _, fs := range n.rare.fields {
 		b.atoms.release(fs.event)
+		b.atoms.release(fs.source)
 		b.atoms.release(fs.field)
 	}
 }

@@ -65,7 +65,7 @@ func (p *plausible) writeFacts(yield func(graphstore.Change)) (batches []string)
 			episode = p.uuid()
 		}
 		at := graphstore.InstantOfMicros(1_767_225_600_000_000 + int64(i)*60_000_000)
-		stamp := graphstore.Stamp{Version: int64(at), Rank: graphstore.RankAdd, EventID: event}
+		stamp := graphstore.Stamp{Version: at.Micros(), Rank: graphstore.RankAdd, EventID: event, At: at, Source: source}
 		f := graphstore.Fact{
 			ID: p.uuid(), State: graphstore.StateActive, Registers: graphstore.Registers{State: stamp, Base: stamp},
 			AgentID: agents[i%4], SourceID: source, EpisodeID: episode, BatchID: batch, BatchSeq: int32(i % 3),

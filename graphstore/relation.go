@@ -20,15 +20,16 @@ const (
 	SemanticNeighbor
 	DerivedFrom
 	Triple
+	DerivedFromRef // derived_from whose evidence is no fact that is present in the graph
 
-	maxRelationType = Triple
+	maxRelationType = DerivedFromRef
 )
 
 var relationNames = [maxRelationType + 1]string{
 	Causes: "causes", Elaborates: "elaborates", SameSeries: "same_series", Contrasts: "contrasts",
 	TemporalNext: "temporal_next", CoOccurs: "co_occurs", Episode: "episode", Related: "related",
 	Mentions: "mentions", TaggedWith: "tagged_with", SemanticNeighbor: "semantic_neighbor",
-	DerivedFrom: "derived_from", Triple: "triple",
+	DerivedFrom: "derived_from", Triple: "triple", DerivedFromRef: "derived_from_ref",
 }
 
 // RelationTypes returns all types in tie-break order.
@@ -66,7 +67,7 @@ func (t RelationType) String() string {
 // with the smaller node first ([Edge.Normalized]).
 func (t RelationType) Directed() bool {
 	switch t {
-	case Causes, Elaborates, TemporalNext, Mentions, TaggedWith, DerivedFrom, Triple:
+	case Causes, Elaborates, TemporalNext, Mentions, TaggedWith, DerivedFrom, DerivedFromRef, Triple:
 		return true
 	default:
 		return false
@@ -74,7 +75,7 @@ func (t RelationType) Directed() bool {
 }
 
 // Ends returns the kinds of node the type connects, or zero kinds for a type this version cannot store (episode is
-// never stored; derived_from and triple are reserved).
+// never stored; triple is reserved).
 func (t RelationType) Ends() (source, target NodeKind) {
 	switch t {
 	case Causes, Elaborates, SameSeries, Contrasts, TemporalNext, CoOccurs, Related, SemanticNeighbor:
@@ -83,6 +84,10 @@ func (t RelationType) Ends() (source, target NodeKind) {
 		return KindFact, KindEntity
 	case TaggedWith:
 		return KindFact, KindTopic
+	case DerivedFrom:
+		return KindSchema, KindFact
+	case DerivedFromRef:
+		return KindSchema, KindRef
 	default:
 		return 0, 0
 	}

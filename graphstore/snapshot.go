@@ -33,12 +33,16 @@ type Snapshot struct {
 	entities vec[*bridgeNode]
 	topics   vec[*bridgeNode]
 	batches  vec[batch]
+	minors   vec[*minor]
 	atoms    atoms
+	spine    spine
 
 	factIndex, entityIndex, topicIndex, batchIndex index
+	minorIndex, minorEnds                          index
 
 	present int   // facts that are neither unseen nor deleted
 	edges   int   // contributions
+	merges  int   // rows of the merge log
 	bytes   int64 // estimate
 }
 
@@ -156,32 +160,55 @@ func (s *Snapshot) Asserter(n Node, l Link) Asserter {
 	return s.atoms.asserter(node.claimOf(l), source, target)
 }
 
-// Bridges yields the entities and topics of a fact, one item per contribution, in no promised order.
+// Bridges yields the entities and topics of a fact, one item per contribution, in no promised order. An entity that the
+// merge log redirects is the one that it is redirected to.
 func (s *Snapshot) Bridges(n Node) iter.Seq[Bridge] {
 	return func(yield func(Bridge) bool) {
 		node := s.node(n)
 		for _, l := range node.ties[node.links:] {
-			if !yield(Bridge{l.Type, int32(l.To)}) {
+			if !yield(s.resolveBridge(Bridge{l.Type, int32(l.To)})) {
 				return
 			}
 		}
 	}
 }
 
+func (s *Snapshot) resolveBridge(b Bridge) Bridge {
+	if s.merges > 0 && b.Type == Mentions {
+		if root := s.entities.at(b.to).root; root > 0 {
+			b.to = root - 1
+		}
+	}
+	return b
+}
+
 // BridgeInfo describes the far end of a bridge.
 func (s *Snapshot) BridgeInfo(b Bridge) BridgeInfo {
 	n := s.bridgeNode(b)
 	if b.Type == Mentions {
-		return BridgeInfo{ID: n.id, Name: n.norm, Degree: int(n.degree)}
+		return BridgeInfo{ID: n.id, Name: n.norm, Degree: n.distinct()}
 	}
-	return BridgeInfo{ID: n.id, Name: n.id, Degree: int(n.degree)}
+	return BridgeInfo{ID: n.id, Name: n.id, Degree: n.distinct()}
 }
 
 // BridgeDegree returns BridgeInfo(b).Degree without copying the rest.
-func (s *Snapshot) BridgeDegree(b Bridge) int { return int(s.bridgeNode(b).degree) }
+func (s *Snapshot) BridgeDegree(b Bridge) int { return s.bridgeNode(b).distinct() }
 
 // BridgeFacts returns the facts on the far end of a bridge, of any state, one item per contribution.
-func (s *Snapshot) BridgeFacts(b Bridge) []Node { return s.bridgeNode(b).facts }
+func (s *Snapshot) BridgeFacts(b Bridge) []Node {
+	n := s.bridgeNode(b)
+	if n.group != nil {
+		return n.group.facts
+	}
+	return n.facts
+}
+
+func (n *bridgeNode) distinct() int {
+	if n.group != nil {
+		return int(n.group.degree)
+	}
+	return int(n.degree)
+}
 
 func (s *Snapshot) bridgeNode(b Bridge) *bridgeNode {
 	if b.Type == Mentions {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Records yields every record as a Put change: facts, entities and topics, then edges, each edge once.
+// Records yields every record as a Put change, all others before the edges, each edge once.
 func (s *Snapshot) Records() iter.Seq[Change] {
 	return func(yield func(Change) bool) {
 		if s.yieldNodes(yield) {
@@ -30,7 +30,7 @@ func (s *Snapshot) yieldNodes(yield func(Change) bool) bool {
 			return false
 		}
 	}
-	return true
+	return s.yieldMinors(false, yield)
 }
 
 func (s *Snapshot) yieldEdges(yield func(Change) bool) {
@@ -45,6 +45,7 @@ func (s *Snapshot) yieldEdges(yield func(Change) bool) {
 			}
 		}
 	}
+	s.yieldMinors(true, yield)
 }
 
 // EdgesOf returns all contributions that touch the fact with this id: links in both directions, mentions and tags; nil
@@ -87,6 +88,13 @@ func (s *Snapshot) EdgesTo(kind NodeKind, id string) []Edge {
 
 // Edge returns the contribution with this key.
 func (s *Snapshot) Edge(k Key) (Edge, bool) {
+	if isMinor(k.Relation) {
+		c, ok := s.minor(k)
+		if !ok {
+			return Edge{}, false
+		}
+		return *c.Edge, true
+	}
 	source, ok := s.Node(k.Node)
 	if !ok {
 		return Edge{}, false
@@ -131,6 +139,8 @@ func (s *Snapshot) Edge(k Key) (Edge, bool) {
 // Record returns the record with this key as a Put change.
 func (s *Snapshot) Record(k Key) (Change, bool) {
 	switch {
+	case k.Kind > KindTopic:
+		return s.minor(k)
 	case k.IsEdge():
 		e, ok := s.Edge(k)
 		return PutEdge(s.space, e), ok

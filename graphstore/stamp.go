@@ -21,13 +21,18 @@ const (
 	RankDeleted
 )
 
-// Stamp is the position of one write in the total order of all writes to a fact: version, then rank of the operation,
+// Stamp is the position of one write in the total order of all writes to a record: version, then rank of the operation,
 // then event id. The zero Stamp is before every write. The order does not depend on arrival, which is why replays,
 // repeats and reorderings end in the same graph.
+//
+// At and Source say where the write came from and are no part of the order: a source that is retracted, or a user that is
+// forgotten, takes back what its writes up to a time settled.
 type Stamp struct {
 	Version int64
 	Rank    Rank
 	EventID string
+	At      Instant // time of the event; absent: unknown, which counts as older than any
+	Source  string  // the source id that the write stated; empty: none
 }
 
 // Compare returns -1, 0 or +1 as s is before, equal to or after t.
@@ -135,7 +140,7 @@ func (r Registers) Equal(o Registers) bool {
 	return r.State == o.State && r.Base == o.Base && slices.Equal(r.Fields, o.Fields)
 }
 
-// registersJSON is the stored form: a stamp is [version, rank, event id].
+// registersJSON is the stored form: a stamp is [version, rank, event id], with the time in its coding and the source where there are any.
 type registersJSON struct {
 	State  *stampJSON          `json:"s,omitempty"`
 	Base   *stampJSON          `json:"b,omitempty"`
@@ -145,20 +150,23 @@ type registersJSON struct {
 type stampJSON Stamp
 
 func (s stampJSON) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{s.Version, s.Rank, s.EventID})
+	if s.At == 0 && s.Source == "" {
+		return json.Marshal([]any{s.Version, s.Rank, s.EventID})
+	}
+	return json.Marshal([]any{s.Version, s.Rank, s.EventID, int64(s.At), s.Source})
 }
 
 func (s *stampJSON) UnmarshalJSON(data []byte) error {
-	return unmarshalTuple(data, &s.Version, &s.Rank, &s.EventID)
-}
-
-func unmarshalTuple(data []byte, into ...any) error {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return err
 	}
+	into := []any{&s.Version, &s.Rank, &s.EventID, (*int64)(&s.At), &s.Source}
+	if len(raw) == 3 { // nothing known of where the write came from
+		into = into[:3]
+	}
 	if len(raw) != len(into) {
-		return fmt.Errorf("stamp %s: want %d items, got %d", Shorten(string(data)), len(into), len(raw))
+		return fmt.Errorf("stamp %s: want 3 or %d items, got %d", Shorten(string(data)), len(into), len(raw))
 	}
 	for i := range into {
 		if err := json.Unmarshal(raw[i], into[i]); err != nil {

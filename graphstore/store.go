@@ -14,12 +14,16 @@ var ErrDangling = errors.New("edge would dangle")
 
 // Stats counts what a store holds over all spaces.
 type Stats struct {
-	Spaces   int
-	Facts    int // every Memory node, also unseen and deleted ones
-	Entities int
-	Topics   int
-	Edges    int
-	Bytes    int64 // on disk; 0 when nothing is
+	Spaces     int
+	Facts      int // every Memory node, also unseen and deleted ones
+	Entities   int
+	Topics     int
+	Schemas    int // also deleted ones
+	Refs       int
+	Merges     int // rows of the merge log
+	Tombstones int // of retracted sources and forgotten users
+	Edges      int
+	Bytes      int64 // on disk; 0 when nothing is
 }
 
 // Store keeps graphs durably. Nothing in the contract needs shared memory: arguments and results are plain values that
@@ -43,7 +47,7 @@ type Store interface {
 	// an older state, whatever the reason, says so by its head.
 	Head(ctx context.Context) (Head, error)
 
-	// Load yields every record of one space as Put changes, nodes before edges, in no other promised order. An unknown
+	// Load yields every record of one space as Put changes, all others before edges, in no other promised order. An unknown
 	// space yields nothing and is no error. An error of yield ends the load and is returned as it is. What is yielded is
 	// one consistent state: the one after some whole number of transactions.
 	Load(ctx context.Context, space Space, yield func(Change) error) error

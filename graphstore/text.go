@@ -22,7 +22,7 @@ func CheckText(s string) error {
 type namedText struct{ name, text string }
 
 // textsRoom is how many texts nearly every record has at most, so that checking them needs no memory of its own.
-const textsRoom = 8
+const textsRoom = 10
 
 // checkTexts applies [CheckText] to everything in the record that is text.
 func (c Change) checkTexts() error {
@@ -41,9 +41,11 @@ func (c Change) appendTexts(texts []namedText) []namedText {
 		f := c.Fact
 		texts = append(texts, namedText{"agent", f.AgentID}, namedText{"source", f.SourceID}, namedText{"episode", f.EpisodeID},
 			namedText{"batch", f.BatchID}, namedText{"superseded by", f.SupersededBy},
-			namedText{"event of state", f.Registers.State.EventID}, namedText{"event of base", f.Registers.Base.EventID})
+			namedText{"event of state", f.Registers.State.EventID}, namedText{"event of base", f.Registers.Base.EventID},
+			namedText{"source of state", f.Registers.State.Source}, namedText{"source of base", f.Registers.Base.Source})
 		for _, fs := range f.Registers.Fields {
-			texts = append(texts, namedText{"field", string(fs.Field)}, namedText{"event of field", fs.Stamp.EventID})
+			texts = append(texts, namedText{"field", string(fs.Field)}, namedText{"event of field", fs.Stamp.EventID},
+				namedText{"source of field", fs.Stamp.Source})
 		}
 	case c.Entity != nil:
 		e := c.Entity
@@ -56,7 +58,15 @@ func (c Change) appendTexts(texts []namedText) []namedText {
 		}
 	case c.Topic != nil:
 		texts = append(texts, namedText{"name", c.Topic.Name})
-	default:
+	case c.Schema != nil:
+		s := c.Schema
+		texts = append(texts, namedText{"level", s.Level}, namedText{"title", s.Title}, namedText{"event", s.Stamp.EventID},
+			namedText{"source", s.Stamp.Source})
+	case c.Merge != nil:
+		m := c.Merge
+		texts = append(texts, namedText{"step", string(m.Step)}, namedText{"evidence", m.Evidence}, namedText{"merged name", m.MergedName},
+			namedText{"kept name", m.KeptName}, namedText{"event", m.Stamp.EventID}, namedText{"source", m.Stamp.Source})
+	case c.Edge != nil:
 		texts = append(texts, namedText{"asserter", c.Edge.Asserter.ID}, namedText{"detail", c.Edge.Detail})
 	}
 	return texts

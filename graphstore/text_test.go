@@ -19,10 +19,10 @@ func TestTextThatNoStoreCanKeepIsRefused(t *testing.T) {
 		"batch":         func(s string) Change { return PutFact(u, Fact{ID: "f", BatchID: s}) },
 		"superseded by": func(s string) Change { return PutFact(u, Fact{ID: "f", SupersededBy: s}) },
 		"event of base": func(s string) Change {
-			return PutFact(u, Fact{ID: "f", Registers: Registers{Base: Stamp{1, RankAdd, s}}})
+			return PutFact(u, Fact{ID: "f", Registers: Registers{Base: Stamp{Version: 1, Rank: RankAdd, EventID: s}}})
 		},
 		"event of field": func(s string) Change {
-			return PutFact(u, Fact{ID: "f", Registers: Registers{}.With(FieldTags, Stamp{1, RankAdd, s})})
+			return PutFact(u, Fact{ID: "f", Registers: Registers{}.With(FieldTags, Stamp{Version: 1, Rank: RankAdd, EventID: s})})
 		},
 		"name":     func(s string) Change { return PutTopic(u, Topic{ID: "t", Name: s}) },
 		"alias":    func(s string) Change { return PutEntity(u, Entity{ID: "e", Aliases: []string{s}}) },

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -22,6 +23,20 @@ func recordCases() []testCase {
 		{"record/topics", func(f *fixture) {
 			f.roundTrip(graphstore.PutTopic(ada, graphstore.Topic{ID: "t0"}),
 				graphstore.PutTopic(ada, graphstore.Topic{ID: "t1", Name: "Ein Name", Facts: math.MaxInt64}))
+		}},
+		{"record/schemas and refs", func(f *fixture) { f.roundTrip(oddSchemas()...) }},
+		{"record/rows of the merge log", func(f *fixture) { f.roundTrip(oddMerges()...) }},
+		{"record/tombstones", func(f *fixture) { f.roundTrip(oddTombstones()...) }},
+		{"record/put replaces schemas, merges and tombstones whole", func(f *fixture) {
+			f.apply(oddSchemas()...)
+			f.apply(oddMerges()...)
+			f.apply(oddTombstones()...)
+			bare := []graphstore.Change{graphstore.PutSchema(ada, graphstore.Schema{ID: "full"}),
+				graphstore.PutMerge(ada, graphstore.Merge{Merged: "full", Kept: "k"}),
+				graphstore.PutTombstone(ada, graphstore.Tombstone{Source: "user", At: 9})}
+			f.apply(bare...)
+			all := append(append(oddSchemas(), oddMerges()...), oddTombstones()...)
+			f.want(append(without(all, bare...), bare...)...)
 		}},
 		{"record/edges of every type and asserter", func(f *fixture) { f.roundTrip(edgesOfEveryType()...) }},
 		{"record/edge weights to the last bit", func(f *fixture) { f.roundTrip(edgesOfEveryWeight()...) }},
@@ -118,6 +133,9 @@ func fullFact(id string) graphstore.Fact {
 		Base:  graphstore.Stamp{Version: 10, Rank: graphstore.RankAdd, EventID: "event-1"},
 	}
 	r = r.With(graphstore.FieldTags, graphstore.Stamp{Version: 20, Rank: graphstore.RankUpdate, EventID: "event-2"})
+	r.Base.At, r.Base.Source = 77, "source-0"
+	r.State.At = 88
+	r = r.With(graphstore.FieldNeighbors, graphstore.Stamp{Version: 20, Rank: graphstore.RankUpdate, EventID: "event-2", At: -3, Source: "it's"})
 	r = r.With(graphstore.FieldEntities, graphstore.Stamp{Version: 25, Rank: graphstore.RankUpdate, EventID: "event-2b"})
 	return graphstore.Fact{
 		ID: id, State: graphstore.StateSuperseded, Registers: r,
@@ -197,17 +215,56 @@ func sorted(s ...string) []string {
 	return s
 }
 
+// oddStamp is a stamp with every part.
+func oddStamp(n int64) graphstore.Stamp {
+	return graphstore.Stamp{Version: n, Rank: graphstore.RankDeleted, EventID: "event é", At: graphstore.Instant(n - 7), Source: "source 'x'"}
+}
+
+func oddSchemas() []graphstore.Change {
+	return []graphstore.Change{
+		graphstore.PutSchema(ada, graphstore.Schema{ID: "full", Level: "l6", Title: "Was Ada \"tut\"", Deleted: true, Stamp: oddStamp(math.MaxInt64)}),
+		graphstore.PutSchema(ada, graphstore.Schema{ID: "bare"}),
+		graphstore.PutSchema(bob, graphstore.Schema{ID: "full", Title: "another's", Stamp: oddStamp(-3)}),
+		graphstore.PutRef(ada, graphstore.Ref{ID: "full"}), graphstore.PutRef(ada, graphstore.Ref{ID: "o'ref"}),
+		graphstore.PutRef(bob, graphstore.Ref{ID: "full"}),
+	}
+}
+
+// oddMerges holds pairs whose ids, written one after the other, are the same.
+func oddMerges() []graphstore.Change {
+	return []graphstore.Change{
+		graphstore.PutMerge(ada, graphstore.Merge{Merged: "full", Kept: "k", Step: graphstore.StepAliased, Undone: true,
+			Evidence: "she said\n\"so\"", MergedName: "Fúll", KeptName: "K", Stamp: oddStamp(40)}),
+		graphstore.PutMerge(ada, graphstore.Merge{Merged: "k", Kept: "full"}),
+		graphstore.PutMerge(ada, graphstore.Merge{Merged: "a", Kept: "bc", Step: graphstore.StepMerged}),
+		graphstore.PutMerge(ada, graphstore.Merge{Merged: "ab", Kept: "c", Step: graphstore.StepRetyped}),
+		graphstore.PutMerge(ada, graphstore.Merge{Merged: "a b", Kept: "c"}), graphstore.PutMerge(ada, graphstore.Merge{Merged: "a", Kept: "b c"}),
+		graphstore.PutMerge(bob, graphstore.Merge{Merged: "full", Kept: "k"}),
+	}
+}
+
+// oddTombstones holds one of the user and one of a source with the name that the first might have.
+func oddTombstones() []graphstore.Change {
+	var changes []graphstore.Change
+	for i, source := range []string{"", "user", "source user", "source ", "x", strings.Repeat("s", graphstore.MaxIDBytes)} {
+		changes = append(changes, graphstore.PutTombstone(ada, graphstore.Tombstone{Source: source, At: graphstore.Instant(i - 9)}))
+	}
+	return append(changes, graphstore.PutTombstone(bob, graphstore.Tombstone{Source: "x", At: math.MaxInt64}))
+}
+
 func edgesOfEveryType() []graphstore.Change {
-	changes := []graphstore.Change{fact(ada, "a"), fact(ada, "b"), entity(ada, "e"), topic(ada, "t")}
-	targets := map[graphstore.NodeKind]string{graphstore.KindFact: "b", graphstore.KindEntity: "e", graphstore.KindTopic: "t"}
+	changes := []graphstore.Change{fact(ada, "a"), fact(ada, "b"), entity(ada, "e"), topic(ada, "t"), schema(ada, "s"), ref(ada, "v")}
+	sources := map[graphstore.NodeKind]string{graphstore.KindFact: "a", graphstore.KindSchema: "s"}
+	targets := map[graphstore.NodeKind]string{graphstore.KindFact: "b", graphstore.KindEntity: "e", graphstore.KindTopic: "t",
+		graphstore.KindRef: "v"}
 	for _, t := range graphstore.RelationTypes() {
-		_, end := t.Ends()
+		start, end := t.Ends()
 		if end == 0 {
 			continue
 		}
 		for _, by := range []graphstore.Asserter{{Kind: graphstore.ByFact, ID: "a"}, {Kind: graphstore.ByBatch, ID: "a"},
-			{Kind: graphstore.BySpine}} {
-			changes = append(changes, edgeBy(ada, "a", t, targets[end], by))
+			{Kind: graphstore.BySpine}, {Kind: graphstore.BySchema, ID: "a"}} {
+			changes = append(changes, edgeBy(ada, sources[start], t, targets[end], by))
 		}
 	}
 	return changes

@@ -37,7 +37,7 @@ func (c *churner) transaction() []graphstore.Change {
 		case edges:
 			c.putEdge(&d, s, careless)
 		default:
-			d.add(c.node(s, graphstore.NodeKind(1+c.rng.IntN(3)), c.id()))
+			d.add(c.node(s, graphstore.NodeKind(1+c.rng.IntN(7)), c.id()))
 		}
 	}
 	tx := make([]graphstore.Change, 0, len(d.order))
@@ -96,10 +96,10 @@ func (c *churner) deleteNode(d *draft, s graphstore.Space, careless bool) {
 // putEdge puts an edge, and its ends if they are not there afterwards.
 func (c *churner) putEdge(d *draft, s graphstore.Space, careless bool) {
 	types := []graphstore.RelationType{graphstore.Causes, graphstore.Related, graphstore.CoOccurs, graphstore.TemporalNext,
-		graphstore.Mentions, graphstore.Mentions, graphstore.TaggedWith}
+		graphstore.Mentions, graphstore.Mentions, graphstore.TaggedWith, graphstore.DerivedFrom, graphstore.DerivedFromRef}
 	e := graphstore.Edge{Source: c.id(), Target: c.id(), Type: types[c.rng.IntN(len(types))],
 		Weight: float64(1+c.rng.IntN(8)) / 8, Detail: []string{"", "", `{"k":"v"}`}[c.rng.IntN(3)],
-		Asserter: graphstore.Asserter{Kind: graphstore.AsserterKind(1 + c.rng.IntN(3)), ID: fmt.Sprint(c.rng.IntN(2))}}
+		Asserter: graphstore.Asserter{Kind: graphstore.AsserterKind(1 + c.rng.IntN(4)), ID: fmt.Sprint(c.rng.IntN(2))}}
 	two := ends(e)
 	if two[0] == two[1] {
 		return
@@ -134,16 +134,32 @@ func (c *churner) node(s graphstore.Space, kind graphstore.NodeKind, id string) 
 			e.HardIDs = []graphstore.HardID{{Kind: "email", Value: fmt.Sprint(c.rng.IntN(3))}}
 		}
 		return graphstore.PutEntity(s, e)
+	case graphstore.KindSchema:
+		return graphstore.PutSchema(s, graphstore.Schema{ID: id, Title: fmt.Sprint(c.rng.IntN(2)), Deleted: c.rng.IntN(2) == 0, Stamp: c.stamp()})
+	case graphstore.KindRef:
+		return graphstore.PutRef(s, graphstore.Ref{ID: id})
+	case graphstore.KindMerge:
+		return graphstore.PutMerge(s, graphstore.Merge{Merged: id, Kept: "m" + c.id(), Undone: c.rng.IntN(2) == 0, Stamp: c.stamp()})
+	case graphstore.KindTombstone:
+		return graphstore.PutTombstone(s, graphstore.Tombstone{Source: id, At: graphstore.Instant(1 + c.rng.IntN(3))})
 	default:
 		return graphstore.PutTopic(s, graphstore.Topic{ID: id, Name: fmt.Sprint(c.rng.IntN(2)), Facts: c.rng.IntN(4)})
 	}
+}
+
+func (c *churner) stamp() graphstore.Stamp {
+	stamp := graphstore.Stamp{Version: c.rng.Int64N(100), Rank: graphstore.RankAdd, EventID: fmt.Sprint("event ", c.rng.IntN(5))}
+	if c.rng.IntN(2) == 0 {
+		stamp.At, stamp.Source = graphstore.Instant(c.rng.Int64N(3)), fmt.Sprint(c.rng.IntN(2))
+	}
+	return stamp
 }
 
 func (c *churner) fact(id string) graphstore.Fact {
 	if c.rng.IntN(5) == 0 {
 		return graphstore.Fact{ID: id}
 	}
-	stamp := graphstore.Stamp{Version: c.rng.Int64N(100), Rank: graphstore.RankAdd, EventID: fmt.Sprint("event ", c.rng.IntN(5))}
+	stamp := c.stamp()
 	f := graphstore.Fact{ID: id, State: graphstore.State(c.rng.IntN(5)), Registers: graphstore.Registers{State: stamp, Base: stamp},
 		AgentID: fmt.Sprint(c.rng.IntN(2)), MemoryAt: graphstore.Instant(c.rng.Int64N(5) - 2), BatchSeq: c.rng.Int32N(3)}
 	if c.rng.IntN(3) == 0 {

@@ -126,7 +126,8 @@ func (g *generator) fact(batch string, seq int) {
 	id := fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", g.rng.Uint32(), g.rng.Uint32N(1<<16), g.rng.Uint32N(1<<12),
 		g.rng.Uint32N(1<<12), g.rng.Uint64N(1<<48))
 	at := graphstore.InstantOfMicros(graphEpochUS + int64(n)*60_000_000)
-	stamp := graphstore.Stamp{Version: at.Micros(), Rank: graphstore.RankAdd, EventID: fmt.Sprintf("event-%d", n)}
+	stamp := graphstore.Stamp{Version: at.Micros(), Rank: graphstore.RankAdd, EventID: fmt.Sprintf("event-%d", n),
+		At: at, Source: fmt.Sprintf("message-%d", n/2)}
 	f := graphstore.Fact{
 		ID: id, State: graphstore.StateActive, Registers: graphstore.Registers{State: stamp, Base: stamp},
 		AgentID: fmt.Sprintf("agent-%d", n/factsPerAgent), SourceID: fmt.Sprintf("message-%d", n/2),

@@ -201,6 +201,18 @@ func clone(c graphstore.Change) graphstore.Change {
 	case c.Edge != nil:
 		e := *c.Edge
 		c.Edge = &e
+	case c.Schema != nil:
+		s := *c.Schema
+		c.Schema = &s
+	case c.Ref != nil:
+		r := *c.Ref
+		c.Ref = &r
+	case c.Merge != nil:
+		m := *c.Merge
+		c.Merge = &m
+	case c.Tombstone != nil:
+		t := *c.Tombstone
+		c.Tombstone = &t
 	}
 	return c
 }
@@ -285,6 +297,14 @@ func tally(st *graphstore.Stats, c graphstore.Change) {
 		st.Topics++
 	case c.Edge != nil:
 		st.Edges++
+	case c.Schema != nil:
+		st.Schemas++
+	case c.Ref != nil:
+		st.Refs++
+	case c.Merge != nil:
+		st.Merges++
+	case c.Tombstone != nil:
+		st.Tombstones++
 	}
 }
 

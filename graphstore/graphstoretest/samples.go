@@ -29,6 +29,24 @@ func topic(s graphstore.Space, id string) graphstore.Change {
 	return graphstore.PutTopic(s, graphstore.Topic{ID: id, Name: id, Facts: 1})
 }
 
+func schema(s graphstore.Space, id string) graphstore.Change {
+	return graphstore.PutSchema(s, graphstore.Schema{ID: id, Level: graphstore.LevelSchema, Title: "about " + id,
+		Stamp: graphstore.Stamp{Version: 1, Rank: graphstore.RankAdd, EventID: "e1", At: 5, Source: "s"}})
+}
+
+func ref(s graphstore.Space, id string) graphstore.Change {
+	return graphstore.PutRef(s, graphstore.Ref{ID: id})
+}
+
+func merge(s graphstore.Space, merged, kept string) graphstore.Change {
+	return graphstore.PutMerge(s, graphstore.Merge{Merged: merged, Kept: kept, Step: graphstore.StepMerged, Evidence: "said so",
+		MergedName: merged, KeptName: kept, Stamp: graphstore.Stamp{Version: 1, Rank: graphstore.RankAdd, EventID: "e1", At: 5}})
+}
+
+func tombstone(s graphstore.Space, source string) graphstore.Change {
+	return graphstore.PutTombstone(s, graphstore.Tombstone{Source: source, At: 5})
+}
+
 // edge returns the change that puts an edge asserted by the fact it starts from.
 func edge(s graphstore.Space, source string, t graphstore.RelationType, target string) graphstore.Change {
 	return edgeBy(s, source, t, target, graphstore.Asserter{Kind: graphstore.ByFact, ID: source})
@@ -65,7 +83,8 @@ func without(records []graphstore.Change, some ...graphstore.Change) []graphstor
 	return out
 }
 
-// village is a small graph with every kind of record: three facts, two entities and a topic.
+// village is a small graph with every kind of record: three facts, two entities, a topic, a schema with
+// a ref, the log of a merge, tombstones.
 func village(s graphstore.Space) []graphstore.Change {
 	return []graphstore.Change{
 		fact(s, "f1"), fact(s, "f2"), fact(s, "f3"), entity(s, "e1"), entity(s, "e2"), topic(s, "t1"),
@@ -74,5 +93,8 @@ func village(s graphstore.Space) []graphstore.Change {
 		edgeBy(s, "f1", graphstore.TemporalNext, "f2", graphstore.Asserter{Kind: graphstore.BySpine}),
 		edge(s, "f1", graphstore.Mentions, "e1"), edge(s, "f2", graphstore.Mentions, "e1"),
 		edge(s, "f2", graphstore.Mentions, "e2"), edge(s, "f1", graphstore.TaggedWith, "t1"),
+		schema(s, "s1"), ref(s, "f9"), merge(s, "e1", "e2"), tombstone(s, ""), tombstone(s, "doc"),
+		edgeBy(s, "s1", graphstore.DerivedFrom, "f1", graphstore.Asserter{Kind: graphstore.BySchema, ID: "s1"}),
+		edgeBy(s, "s1", graphstore.DerivedFromRef, "f9", graphstore.Asserter{Kind: graphstore.BySchema, ID: "s1"}),
 	}
 }
