@@ -71,6 +71,16 @@ type Store interface {
 	// Delete removes the points with these ids from the space; unknown ids do nothing.
 	Delete(ctx context.Context, space graphstore.Space, ids []string) error
 
+	// Count returns how many points the space has; 0 for one that is not known. Errors like Get's.
+	Count(ctx context.Context, space graphstore.Space) (int64, error)
+
+	// Erase removes every point of the space, and nothing else, and returns how many there were. A store whose files are its
+	// own keeps none of their bytes in them, nor the space's id, also of points that were deleted or replaced earlier: files
+	// are written anew for that, which takes longer the more all spaces have. One that speaks to a server leaves the server's
+	// files to the server. After an error some may be gone; an Erase of a space that has no points does the rest of the work
+	// that an interrupted one has left. The space can be written to again.
+	Erase(ctx context.Context, space graphstore.Space) (int64, error)
+
 	// Close releases the handle after the calls in flight. A second Close does nothing and returns nil.
 	Close() error
 }

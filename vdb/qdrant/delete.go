@@ -65,16 +65,7 @@ func (s *Store) deletePoints(ctx context.Context, sh *shape, space graphstore.Sp
 	if len(ids) == 0 {
 		return nil
 	}
-	filter := &pb.Filter{Must: []*pb.Condition{sh.user(space), hasIDs(ids)}}
-	result, err := rpc(ctx, s, vdb.ErrBadQuery, func(ctx context.Context) (*pb.UpdateResult, error) {
-		return s.client.Delete(ctx, &pb.DeletePoints{
-			CollectionName: s.cfg.Collection, Wait: pb.PtrOf(true), Points: pb.NewPointsSelectorFilter(filter),
-		})
-	})
-	if err != nil {
-		return err
-	}
-	return completed(result)
+	return s.deleteWhere(ctx, &pb.Filter{Must: []*pb.Condition{sh.user(space), hasIDs(ids)}})
 }
 
 // completed reports an update that the server has accepted and not finished.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math"
@@ -23,8 +24,17 @@ type cache struct {
 
 // loadKey names one state of one user: whoever waits for it gets exactly that state.
 type loadKey struct {
-	space graphstore.Space
-	rev   int64
+	space  graphstore.Space
+	userNo int64
+	rev    int64
+}
+
+// is reports whether the matrix is that of the key. A user that was erased and comes again has another number.
+func (m *matrix) is(key loadKey) bool { return m.userNo == key.userNo && m.rev == key.rev }
+
+// notBefore reports whether the matrix is of the same state as the other, or of a later one.
+func (m *matrix) notBefore(other *matrix) bool {
+	return cmp.Or(cmp.Compare(m.userNo, other.userNo), cmp.Compare(m.rev, other.rev)) >= 0
 }
 
 type loading struct {
@@ -65,12 +75,15 @@ func (c *cache) get(space graphstore.Space) *matrix {
 // put keeps a matrix unless a newer one is there.
 func (c *cache) put(space graphstore.Space, m *matrix) {
 	c.matrices.Compute(space, func(old *matrix, found bool) (*matrix, otter.ComputeOp) {
-		if found && old.rev >= m.rev {
+		if found && old.notBefore(m) {
 			return old, otter.CancelOp
 		}
 		return m, otter.WriteOp
 	})
 }
+
+// drop forgets the user.
+func (c *cache) drop(space graphstore.Space) { c.matrices.Invalidate(space) }
 
 // written notes that this process has brought the user to a rev.
 func (c *cache) written(space graphstore.Space, rev int64) {
@@ -85,7 +98,7 @@ func (c *cache) written(space graphstore.Space, rev int64) {
 func (c *cache) load(ctx context.Context, key loadKey, load func(base *matrix) (*matrix, error)) (*matrix, error) {
 	for {
 		base := c.get(key.space)
-		if base != nil && base.rev == key.rev {
+		if base != nil && base.is(key) {
 			return base, nil
 		}
 		l, mine := c.join(key)

@@ -37,7 +37,7 @@ func (s *Store) matrixIn(ctx context.Context, tx *sql.Tx, space graphstore.Space
 	if err != nil || user.no == 0 {
 		return nil, err
 	}
-	return s.cache.load(ctx, loadKey{space, user.rev}, func(base *matrix) (*matrix, error) {
+	return s.cache.load(ctx, loadKey{space, user.no, user.rev}, func(base *matrix) (*matrix, error) {
 		start := time.Now()
 		l := loader{ctx: ctx, tx: tx, dim: dim, reads: &s.reads}
 		m, err := l.load(user, base)

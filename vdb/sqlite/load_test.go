@@ -19,7 +19,7 @@ func testCache(t *testing.T) (*cache, loadKey) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, loadKey{space, 5}
+	return c, loadKey{space, 0, 5}
 }
 
 // A caller that waits for a load which another caller's cancellation ends does the load itself.

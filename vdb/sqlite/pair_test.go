@@ -52,6 +52,14 @@ func (p *pair) Delete(ctx context.Context, space graphstore.Space, ids []string)
 	return p.next().Delete(ctx, space, ids)
 }
 
+func (p *pair) Count(ctx context.Context, space graphstore.Space) (int64, error) {
+	return p.next().Count(ctx, space)
+}
+
+func (p *pair) Erase(ctx context.Context, space graphstore.Space) (int64, error) {
+	return p.next().Erase(ctx, space)
+}
+
 func (p *pair) Close() error { return errors.Join(p.handles[0].Close(), p.handles[1].Close()) }
 
 func TestExercise_sqliteThroughTwoHandles(t *testing.T) {

@@ -69,6 +69,7 @@ CREATE VIRTUAL TABLE words USING fts5 (u, t, content='', contentless_delete=1, t
 const (
 	metaSchema    = "schema_version"
 	metaDimension = "dimension"
+	metaNextUser  = "next_user_no" // lowest number for a new user; absent as long as none was erased
 )
 
 // checkOwner refuses a database that is not ours or too new, before anything of it is changed, and reports whether it is

@@ -61,7 +61,10 @@ type writes struct {
 
 func (w *writes) prepare(ctx context.Context, db *sql.DB) error {
 	return prepareAll(ctx, db, map[**sql.Stmt]string{
-		&w.addUser: `INSERT INTO users (user_id, next_seq, points, rev, deleted_rev) VALUES (?, 0, 0, 0, 0) ON CONFLICT DO NOTHING`,
+		// Of a user that was erased nothing is left but that its number is not used again.
+		&w.addUser: `INSERT INTO users (user_no, user_id, next_seq, points, rev, deleted_rev)
+			SELECT max(coalesce((SELECT max(user_no) FROM users), 0) + 1, coalesce((SELECT value FROM meta WHERE key = '` + metaNextUser + `'), 1)),
+			?, 0, 0, 0, 0 WHERE true ON CONFLICT DO NOTHING`,
 		&w.user:    `SELECT user_no, next_seq, points, rev, deleted_rev FROM users WHERE user_id = ?`,
 		&w.setUser: `UPDATE users SET next_seq = ?, points = ?, rev = ?, deleted_rev = ? WHERE user_no = ?`,
 		&w.find:    `SELECT row FROM facts WHERE user_no = ? AND id = ?`,

@@ -104,6 +104,14 @@ func calls(sp graphstore.Space, dim int, keyword bool) map[string]func(context.C
 			return err
 		},
 		"Upsert": func(ctx context.Context, st vdb.Store) error { return st.Upsert(ctx, []vdb.Point{p}) },
+		"Count":  func(ctx context.Context, st vdb.Store) error { _, err := st.Count(ctx, sp); return err },
+		"Erase": func(ctx context.Context, st vdb.Store) error {
+			if !sp.IsZero() { // not the points that the caller looks for
+				sp, _ = graphstore.NewSpace("nobody at all")
+			}
+			_, err := st.Erase(ctx, sp)
+			return err
+		},
 		"Delete": func(ctx context.Context, st vdb.Store) error { return st.Delete(ctx, sp, []string{"no-such"}) },
 	}
 	if keyword {

@@ -38,7 +38,7 @@ func Exercise(t *testing.T, h Harness) {
 	if h.Name == "" || h.Open == nil || (h.Features.Durable && h.Reopen == nil) {
 		t.Fatal("vdbtest: the harness needs Name, Open and, for a durable store, Reopen")
 	}
-	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, searchParts, filterParts, lookupParts,
+	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, eraseParts, searchParts, filterParts, lookupParts,
 		scrollParts, lifecycleParts, randomParts)
 	if h.Features.Keyword {
 		parts = append(parts, keywordParts...)

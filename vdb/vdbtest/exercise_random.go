@@ -50,13 +50,20 @@ type machine struct {
 func (m machine) step(label string) {
 	sp := rapid.SampledFrom(m.spaces).Draw(m.rt, label+"space")
 	ctx := context.Background()
-	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "search", "search", "score", "keyword"}).Draw(m.rt, label+"call") {
+	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "erase", "search", "search", "score", "keyword"}).Draw(m.rt, label+"call") {
 	case "upsert":
 		points := rapid.SliceOfN(drawPoint(sp), 1, 6).Draw(m.rt, label+"points")
 		m.noError(m.store.Upsert(ctx, points), m.model.Upsert(ctx, points))
 	case "delete":
 		ids := rapid.SliceOfN(drawID, 0, 4).Draw(m.rt, label+"ids")
 		m.noError(m.store.Delete(ctx, sp, ids), m.model.Delete(ctx, sp, ids))
+	case "erase":
+		got, err := m.store.Erase(ctx, sp)
+		want, wantErr := m.model.Erase(ctx, sp)
+		m.noError(err, wantErr)
+		if got != want {
+			m.rt.Fatalf("Erase: %d points, want %d", got, want)
+		}
 	case "search":
 		q := vdb.Query{Space: sp, Vector: drawVector.Draw(m.rt, label+"vector"), Filter: drawFilter.Draw(m.rt, label+"filter"),
 			Limit: rapid.IntRange(1, 8).Draw(m.rt, label+"limit")}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -229,6 +230,42 @@ func (m *Memory) Delete(ctx context.Context, space graphstore.Space, ids []strin
 		delete(m.points, pointKey{space, id})
 	}
 	return nil
+}
+
+// Count implements [vdb.Store].
+func (m *Memory) Count(ctx context.Context, space graphstore.Space) (int64, error) {
+	if space.IsZero() {
+		return 0, fmt.Errorf("count: %w", graphstore.ErrNoSpace)
+	}
+	if err := m.enter(ctx, "count"); err != nil {
+		return 0, err
+	}
+	defer m.mu.RUnlock()
+	var n int64
+	for key := range m.points {
+		if key.space == space {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// Erase implements [vdb.Store].
+func (m *Memory) Erase(ctx context.Context, space graphstore.Space) (int64, error) {
+	if space.IsZero() {
+		return 0, fmt.Errorf("erase: %w", graphstore.ErrNoSpace)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, fmt.Errorf("erase: %w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return 0, fmt.Errorf("erase: %w", vdb.ErrClosed)
+	}
+	before := len(m.points)
+	maps.DeleteFunc(m.points, func(key pointKey, _ vdb.Point) bool { return key.space == space })
+	return int64(before - len(m.points)), nil
 }
 
 // Close implements [vdb.Store]; the points are gone.
