@@ -127,7 +127,7 @@ func (r *reader) change(record string) (graphstore.Change, error) {
 	case wireEdge:
 		c.Edge = d.edge()
 	default:
-		d.fail(fmt.Errorf("kind %q: unknown", kind))
+		d.minor(kind, &c)
 	}
 	if d.err == nil && d.rest != "" {
 		d.fail(fmt.Errorf("%d bytes too many", len(d.rest)))
@@ -166,7 +166,7 @@ func (d *decoder) fact() *graphstore.Fact {
 }
 
 func (d *decoder) stamp() graphstore.Stamp {
-	return graphstore.Stamp{Version: d.varint(), Rank: graphstore.Rank(d.byte()), EventID: d.text()}
+	return graphstore.Stamp{Version: d.varint(), Rank: graphstore.Rank(d.byte()), EventID: d.text(), At: d.instant(), Source: d.text()}
 }
 
 func (d *decoder) entity() *graphstore.Entity {

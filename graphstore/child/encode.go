@@ -10,10 +10,14 @@ import (
 
 // The kinds of record on the wire.
 const (
-	wireFact   = 'f'
-	wireEntity = 'e'
-	wireTopic  = 't'
-	wireEdge   = 'r'
+	wireFact      = 'f'
+	wireEntity    = 'e'
+	wireTopic     = 't'
+	wireEdge      = 'r'
+	wireSchema    = 's'
+	wireRef       = 'v'
+	wireMerge     = 'm'
+	wireTombstone = 'w'
 )
 
 // encoder appends values. Numbers are varints, text is its length and its bytes.
@@ -53,7 +57,7 @@ func (e *encoder) change(c graphstore.Change) error {
 	case c.Edge != nil:
 		e.edge(c.Edge)
 	default:
-		return errNoRecord
+		return e.minor(c)
 	}
 	return nil
 }
@@ -82,6 +86,8 @@ func (e *encoder) stamp(s graphstore.Stamp) {
 	e.varint(s.Version)
 	e.byte(byte(s.Rank))
 	e.text(s.EventID)
+	e.instant(s.At)
+	e.text(s.Source)
 }
 
 func (e *encoder) entity(n *graphstore.Entity) {

@@ -30,7 +30,7 @@ func (d *decoder) head() graphstore.Head {
 }
 
 func (e *encoder) stats(st graphstore.Stats) {
-	for _, n := range []int{st.Spaces, st.Facts, st.Entities, st.Topics, st.Edges} {
+	for _, n := range []int{st.Spaces, st.Facts, st.Entities, st.Topics, st.Edges, st.Schemas, st.Refs, st.Merges, st.Tombstones} {
 		e.varint(int64(n))
 	}
 	e.varint(st.Bytes)
@@ -38,7 +38,7 @@ func (e *encoder) stats(st graphstore.Stats) {
 
 func (d *decoder) stats() graphstore.Stats {
 	var st graphstore.Stats
-	for _, n := range []*int{&st.Spaces, &st.Facts, &st.Entities, &st.Topics, &st.Edges} {
+	for _, n := range []*int{&st.Spaces, &st.Facts, &st.Entities, &st.Topics, &st.Edges, &st.Schemas, &st.Refs, &st.Merges, &st.Tombstones} {
 		*n = int(d.varint())
 	}
 	st.Bytes = d.varint()

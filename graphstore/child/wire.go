@@ -12,7 +12,7 @@ import (
 
 // protocolVersion changes with every change of the messages. Parent and child are normally the same binary, but not when
 // the file of a running parent is replaced: its next child is then refused instead of misunderstood.
-const protocolVersion = 2
+const protocolVersion = 3
 
 // The environment of the child. The cookie keeps people from starting it by hand; it is no secret.
 const (

@@ -29,7 +29,7 @@ var spaceOf = cmp.Comparer(func(a, b graphstore.Space) bool { return a == b })
 func TestChangesCrossUnchanged(t *testing.T) {
 	want := graphstoretest.Graph(3, 3, 900)
 	s := want[0].Space
-	stamp := graphstore.Stamp{Version: math.MinInt64, Rank: graphstore.RankDeleted, EventID: "e\u00e9\n"}
+	stamp := graphstore.Stamp{Version: math.MinInt64, Rank: graphstore.RankDeleted, EventID: "e\u00e9\n", At: math.MaxInt64, Source: "s"}
 	want = append(want,
 		graphstore.PutFact(s, graphstore.Fact{ID: "all", State: graphstore.StateDeleted, AgentID: "a", SourceID: "s", EpisodeID: "e",
 			BatchID: "b", BatchSeq: math.MinInt32, MemoryAt: math.MinInt64, ValidFrom: math.MaxInt64, ValidTo: 1, RecordedAt: -1,
@@ -40,6 +40,7 @@ func TestChangesCrossUnchanged(t *testing.T) {
 		graphstore.PutEdge(s, graphstore.Edge{Source: "a", Target: "b", Type: graphstore.Related, Weight: math.SmallestNonzeroFloat64,
 			Asserter: graphstore.Asserter{Kind: graphstore.BySpine}, Detail: "d"}),
 		graphstore.DeleteKey(s, graphstore.Key{Kind: graphstore.KindTopic, Node: "t"}))
+	want = append(want, minorRecords(s)...)
 	var sent chunks
 	out := &chunker{to: &sent}
 	for _, c := range want {
@@ -67,20 +68,40 @@ func TestChangesCrossUnchanged(t *testing.T) {
 	}
 }
 
+// minorRecords has a value other than zero in every field of every kind, and each kind without any.
+func minorRecords(s graphstore.Space) []graphstore.Change {
+	stamp := graphstore.Stamp{Version: -1, Rank: graphstore.RankAdd, EventID: "e", At: math.MinInt64, Source: "doc"}
+	return []graphstore.Change{
+		graphstore.PutSchema(s, graphstore.Schema{ID: "s", Level: "l6", Title: "t", Deleted: true, Stamp: stamp}),
+		graphstore.PutSchema(s, graphstore.Schema{}),
+		graphstore.PutRef(s, graphstore.Ref{ID: "r"}), graphstore.PutRef(s, graphstore.Ref{}),
+		graphstore.PutMerge(s, graphstore.Merge{Merged: "m", Kept: "k", Step: graphstore.StepRetyped, Undone: true, Evidence: "v",
+			MergedName: "M", KeptName: "K", Stamp: stamp}),
+		graphstore.PutMerge(s, graphstore.Merge{}),
+		graphstore.PutTombstone(s, graphstore.Tombstone{Source: "doc", At: math.MinInt64}), graphstore.PutTombstone(s, graphstore.Tombstone{}),
+		graphstore.DeleteKey(s, graphstore.Key{Kind: graphstore.KindMerge, Node: "m", Target: "k"}),
+		graphstore.DeleteKey(s, graphstore.Tombstone{Source: "doc"}.Key()),
+		graphstore.PutEdge(s, graphstore.Edge{Source: "s", Target: "r", Type: graphstore.DerivedFromRef, Weight: 1,
+			Asserter: graphstore.Asserter{Kind: graphstore.BySchema, ID: "s"}}),
+	}
+}
+
 // TestTornChunksAreRefused cuts a chunk at every byte: it must never be taken for a shorter one with other records.
 func TestTornChunksAreRefused(t *testing.T) {
-	e := &encoder{}
 	whole := graphstore.PutFact(fact("ada", "x").Space, graphstore.Fact{ID: "x", AgentID: "agent"})
-	if err := e.change(whole); err != nil {
-		t.Fatal(err)
-	}
-	for cut := range e.buf {
-		if c, err := new(reader).change(string(e.buf[:cut])); err == nil {
-			t.Errorf("cut at %d of %d: taken for %+v", cut, len(e.buf), c)
+	for _, c := range append(minorRecords(whole.Space), whole) {
+		e := &encoder{}
+		if err := e.change(c); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if _, err := new(reader).change(string(e.buf) + "x"); err == nil {
-		t.Error("a byte too many is not noticed")
+		for cut := range e.buf {
+			if c, err := new(reader).change(string(e.buf[:cut])); err == nil {
+				t.Errorf("cut at %d of %d: taken for %+v", cut, len(e.buf), c)
+			}
+		}
+		if _, err := new(reader).change(string(e.buf) + "x"); err == nil {
+			t.Errorf("%s: a byte too many is not noticed", c.Key())
+		}
 	}
 	if err := new(encoder).change(graphstore.Change{Space: whole.Space, Op: graphstore.Put}); !errors.Is(err, errNoRecord) {
 		t.Errorf("change without record: %v", err)
@@ -92,7 +113,7 @@ func TestTornChunksAreRefused(t *testing.T) {
 func TestDamagedChunks(t *testing.T) {
 	var sent chunks
 	out := &chunker{to: &sent}
-	for _, c := range graphstoretest.Graph(2, 1, 20) {
+	for _, c := range append(graphstoretest.Graph(2, 1, 20), minorRecords(graphstoretest.SpaceName(0))...) {
 		if err := out.add(c); err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +144,7 @@ func TestDamagedChunks(t *testing.T) {
 func FuzzChunk(f *testing.F) {
 	var sent chunks
 	out := &chunker{to: &sent}
-	for _, c := range graphstoretest.Graph(1, 1, 20) {
+	for _, c := range append(graphstoretest.Graph(1, 1, 20), minorRecords(graphstoretest.SpaceName(0))...) {
 		if err := out.add(c); err != nil {
 			f.Fatal(err)
 		}
