@@ -3,6 +3,8 @@ package projector
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +142,10 @@ func TestDecodeRefusesBadEvents(t *testing.T) {
 		{"comma fraction", lifecycleJSON(`00:00Z`, `00:00,5Z`), []string{`time "2026-01-01T00:00:00,5Z": want RFC 3339`}},
 		{"hour of one digit", lifecycleJSON(`T00:00:00Z`, `T0:00:00Z`), []string{`time "2026-01-01T0:00:00Z": want RFC 3339`}},
 		{"offset of a day", lifecycleJSON(`00:00Z`, `00:00+24:00`), []string{`time "2026-01-01T00:00:00+24:00": want RFC 3339`}},
+		{"offset of 60 minutes", lifecycleJSON(`00:00Z`, `00:00+05:60`), []string{`time "2026-01-01T00:00:00+05:60": want RFC 3339`}},
+		{"second 60", lifecycleJSON(`00:00Z`, `00:60Z`), []string{`time "2026-01-01T00:00:60Z": want RFC 3339`}},
+		{"30 February", lifecycleJSON(`01-01T`, `02-30T`), []string{`time "2026-02-30T00:00:00Z": want RFC 3339`}},
+		{"small t and z", lifecycleJSON(`T00:00:00Z`, `t00:00:00z`), []string{`time "2026-01-01t00:00:00z": want RFC 3339`}},
 		{"zero time of Go", lifecycleJSON(`2026-`, `0001-`), []string{"time", "zero time"}},
 		{"time before 1970 as version", lifecycleJSON(`2026-`, `1969-`), []string{"data.version is missing", "before 1970"}},
 		{"time and version missing", lifecycleJSON(`"time":"2026-01-01T00:00:00Z",`, ``), []string{"data.version is missing and so is the event's time"}},
@@ -391,5 +397,11 @@ func TestDecodeNamesUnknownTypes(t *testing.T) {
 		if !errors.As(err, &unknown) || unknown.Newer != tt.newer || !strings.Contains(err.Error(), graphstore.Shorten(tt.typ)) {
 			t.Errorf("type %q: error %v: want an *UnknownTypeError with Newer %v", tt.typ, err, tt.newer)
 		}
+	}
+}
+
+func TestTypesAreThoseThatDecode(t *testing.T) {
+	if want := slices.Sorted(maps.Keys(decoders)); !slices.Equal(slices.Sorted(slices.Values(Types())), want) {
+		t.Errorf("types %v: want %v in some order", Types(), want)
 	}
 }

@@ -10,10 +10,10 @@ import (
 
 // EntityRef is something a fact mentions, in the fact's own words.
 type EntityRef struct {
-	Name    string   // as the fact spells it; a blank name drops the mention
-	Type    string   // a type the projector is configured with; anything else, also nothing, is "thing"
-	Aliases []string // other names of the same thing
-	IDs     []graphstore.HardID
+	Name    string              `json:"name"`              // as the fact spells it; a blank name drops the mention
+	Type    string              `json:"type,omitempty"`    // a type the projector is configured with; anything else, also nothing, is "thing"
+	Aliases []string            `json:"aliases,omitempty"` // other names of the same thing
+	IDs     []graphstore.HardID `json:"ids,omitempty"`     // an object of kinds and values
 }
 
 // entityJSON is the wire form: hard ids are an object.

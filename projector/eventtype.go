@@ -28,6 +28,15 @@ const (
 
 const typePrefix = "memory."
 
+// Types returns every type of the contract, in its order. The caller owns the slice.
+func Types() []Type {
+	return []Type{
+		TypeFactsWritten, TypeFactSuperseded, TypeFactShadowed, TypeFactRestored, TypeFactDeleted, TypeSourceRetracted,
+		TypeUserForgotten, TypeEntityAliased, TypeEntityMerged, TypeEntityUnmerged, TypeEntityRetyped, TypeSchemaUpserted,
+		TypeSchemaDeleted,
+	}
+}
+
 // decoders holds, for every type of the contract, the function that reads its data member.
 var decoders = map[Type]func(d *decoding) (Data, error){
 	TypeFactsWritten:    decodeFactsWritten,

@@ -152,12 +152,12 @@ func parseTime(s string) (graphstore.Instant, error) {
 }
 
 // looseTime reports whether a time is in a form that the standard parser takes and RFC 3339 does not have: a one-digit
-// hour, a comma before the fraction, an offset of a day (golang.org/issue/54580).
+// hour, a comma before the fraction, an offset of a day or of 60 minutes (golang.org/issue/54580).
 func looseTime(s string) bool {
 	const hourEnd, offsetLen = len("2006-01-02T15"), len("+00:00")
 	offset := s[max(0, len(s)-offsetLen):]
 	return len(s) <= hourEnd || s[hourEnd] != ':' || strings.Contains(s, ",") ||
-		(!strings.HasSuffix(s, "Z") && offset[1:3] > "23")
+		(!strings.HasSuffix(s, "Z") && (offset[1:3] > "23" || offset[4:] > "59"))
 }
 
 // optionalInt reads an int64 that may be left out or null, which is the same here.
