@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/kithgraph/kith/projector"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -18,18 +21,20 @@ const maxMessageCode jetstream.ErrorCode = 10054
 
 // deadEvent returns the dead letter of a whole message.
 func (f *Feed) deadEvent(d *delivery, reason Reason, cause error) DeadLetter {
-	last := cut(cause.Error())
+	last, now := cut(cause.Error()), time.Now()
+	first, at := f.firstError(d, last, now)
 	return DeadLetter{
-		Reason: reason, FirstError: f.firstError(d, last), LastError: last,
+		Reason: reason, FirstError: first, LastError: last, FirstTime: at, LastTime: now,
 		Stream: EventStream, Sequence: d.seq, Deliveries: d.count, Subject: d.msg.Subject(), Received: d.received,
 		EventID: d.id, FactIndex: -1, Header: originalHeaders(d.msg.Headers()), Payload: d.msg.Data(),
 	}
 }
 
 // buryFacts stores the dead letters of an event's bad facts; what has been stored by an earlier delivery is recognised by
-// the server.
+// the server. Of an event that was published again for some of them the others have theirs already.
 func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
-	if len(d.rejected) == 0 {
+	rejected := slices.DeleteFunc(slices.Clone(d.rejected), func(r projector.Rejected) bool { return !replayedFor(d.msg.Headers(), r.Index) })
+	if len(rejected) == 0 {
 		return nil
 	}
 	loose := readLoosely(d.msg.Data())
@@ -38,7 +43,7 @@ func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range d.rejected {
+	for _, r := range rejected {
 		letter := f.deadEvent(d, ReasonBadFact, r.Err)
 		letter.FactIndex, letter.FactID = r.Index, r.FactID
 		if letter.Payload, err = loose.with(facts[r.Index]); err != nil {
@@ -48,9 +53,9 @@ func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
 			return err
 		}
 	}
-	f.counters.deadFacts.Add(uint64(len(d.rejected)))
-	f.log.Warn("bad facts dead-lettered, the others applied", "event", d.id, "sequence", d.seq, "facts", len(d.rejected),
-		"first", d.rejected[0].Err)
+	f.counters.deadFacts.Add(uint64(len(rejected)))
+	f.log.Warn("bad facts dead-lettered, the others applied", "event", d.id, "sequence", d.seq, "facts", len(rejected),
+		"first", rejected[0].Err)
 	return nil
 }
 

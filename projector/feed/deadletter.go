@@ -21,6 +21,11 @@ const (
 	ReasonPlan     Reason = "plan"      // the projector cannot plan it
 	ReasonCommit   Reason = "commit"    // the graph refuses what it means
 	ReasonPoison   Reason = "poison"    // it failed alone too often while others were committed (Config.PoisonAfter)
+
+	// Of messages that the server has stopped delivering although nothing was decided on them; found by their advisories.
+	ReasonExhausted  Reason = "exhausted"  // it ran out of deliveries: somebody has given the consumer a limit
+	ReasonTerminated Reason = "terminated" // somebody terminated it
+	ReasonLost       Reason = "lost"       // one of both, and the event stream does not have it any more: there is no payload
 )
 
 // Headers of a dead letter beside those of the original, which are kept except for the server's own (Nats-...).
@@ -31,6 +36,8 @@ const (
 	HeaderDeliveries = "Kith-Dead-Deliveries"
 	HeaderFirstError = "Kith-Dead-First-Error"
 	HeaderLastError  = "Kith-Dead-Last-Error"
+	HeaderFirstTime  = "Kith-Dead-First-Error-Time"
+	HeaderLastTime   = "Kith-Dead-Last-Error-Time"
 	HeaderSubject    = "Kith-Dead-Subject"
 	HeaderReceived   = "Kith-Dead-Received"
 	HeaderEventID    = "Kith-Dead-Event-Id"
@@ -40,18 +47,22 @@ const (
 
 	deadHeaders = "Kith-Dead-"
 	natsHeaders = "Nats-"
+
+	replayHeaders = "Kith-Replay-"
 )
 
 // DeadLetter is a message that could not be projected, as it stands in [DeadStream].
 type DeadLetter struct {
 	Reason     Reason
-	FirstError string // of the first delivery that this process saw fail
-	LastError  string // of the last one; at most 1 KiB each
+	FirstError string    // of the first delivery that this run of the feed saw fail
+	LastError  string    // of the last one; at most 1 KiB each
+	FirstTime  time.Time // of the first error; zero in dead letters of versions that did not state it
+	LastTime   time.Time
 	Stream     string // where the original is, for as long as that stream keeps it
 	Sequence   uint64
 	Deliveries int
-	Subject    string    // of the original
-	Received   time.Time // when the server received the original
+	Subject    string    // of the original; empty if the reason is [ReasonLost]
+	Received   time.Time // when the server received the original; zero likewise
 
 	EventID   string // empty if it cannot be read
 	FactIndex int    // place of a bad fact in the original's data.facts; -1 if this is a whole event
@@ -84,7 +95,8 @@ func (d DeadLetter) header() nats.Header {
 		HeaderReason: string(d.Reason), HeaderStream: d.Stream, HeaderSubject: d.Subject, HeaderEventID: d.EventID,
 		HeaderFactID: d.FactID, HeaderFirstError: d.FirstError, HeaderLastError: d.LastError,
 		HeaderSequence: strconv.FormatUint(d.Sequence, 10), HeaderDeliveries: strconv.Itoa(d.Deliveries),
-		HeaderReceived: d.Received.UTC().Format(time.RFC3339Nano), jetstream.MsgIDHeader: d.MessageID(),
+		HeaderReceived: timeText(d.Received), HeaderFirstTime: timeText(d.FirstTime), HeaderLastTime: timeText(d.LastTime),
+		jetstream.MsgIDHeader: d.MessageID(),
 	} {
 		if value != "" {
 			h.Set(key, value)
@@ -99,18 +111,27 @@ func (d DeadLetter) header() nats.Header {
 	return h
 }
 
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
 // ParseDeadLetter reads a message of [DeadStream]. An error names every header that is missing or malformed.
 func ParseDeadLetter(header nats.Header, payload []byte) (DeadLetter, error) {
 	p := deadParser{header: header}
 	d := DeadLetter{
 		Reason: Reason(p.text(HeaderReason)), FirstError: header.Get(HeaderFirstError), LastError: header.Get(HeaderLastError),
+		FirstTime: p.time(HeaderFirstTime), LastTime: p.time(HeaderLastTime),
 		Stream: p.text(HeaderStream), Sequence: uint64(p.number(HeaderSequence)), Deliveries: p.number(HeaderDeliveries),
-		Subject: p.text(HeaderSubject), EventID: header.Get(HeaderEventID), FactIndex: -1, FactID: header.Get(HeaderFactID),
+		Subject: header.Get(HeaderSubject), Received: p.time(HeaderReceived),
+		EventID: header.Get(HeaderEventID), FactIndex: -1, FactID: header.Get(HeaderFactID),
 		Header: originalHeaders(header), Payload: payload,
 	}
-	var err error
-	if d.Received, err = time.Parse(time.RFC3339Nano, p.text(HeaderReceived)); err != nil {
-		p.errs = append(p.errs, fmt.Errorf("%s: %w", HeaderReceived, err))
+	if d.Reason != ReasonLost {
+		p.text(HeaderSubject)
+		p.text(HeaderReceived)
 	}
 	if header.Get(HeaderFactIndex) != "" {
 		d.FactIndex = p.number(HeaderFactIndex)
@@ -146,14 +167,31 @@ func (p *deadParser) number(key string) int {
 	return n
 }
 
+// time returns the zero time if there is none.
+func (p *deadParser) time(key string) time.Time {
+	v := p.header.Get(key)
+	if v == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, v)
+	if err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s: %w", key, err))
+	}
+	return t
+}
+
 // originalHeaders returns the headers that a producer set: a server's header on a message of another stream would make
 // that server act on it.
 func originalHeaders(h nats.Header) nats.Header {
 	kept := nats.Header{}
 	for key, values := range h {
-		if !strings.HasPrefix(key, natsHeaders) && !strings.HasPrefix(key, deadHeaders) {
+		if !hasPrefixFold(key, natsHeaders) && !hasPrefixFold(key, deadHeaders) && !hasPrefixFold(key, replayHeaders) {
 			kept[key] = values
 		}
 	}
 	return kept
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }

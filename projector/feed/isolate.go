@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // An event can bring the graph down without any error of its own: it makes the store crash, say. Such an event looks like
@@ -19,9 +20,10 @@ const isolateAfter = 3
 
 // suspect is what is known against a message that failed.
 type suspect struct {
-	first string // the first error seen
-	alone bool   // try it alone
-	count int    // failures alone while others were committed
+	first string    // the first error seen
+	since time.Time // when it was
+	alone bool      // try it alone
+	count int       // failures alone while others were committed
 }
 
 func (s *suspect) isolated() bool { return s != nil && s.alone }
@@ -30,18 +32,18 @@ func (s *suspect) isolated() bool { return s != nil && s.alone }
 func (f *Feed) suspectError(d *delivery, cause error) *suspect {
 	s, ok := f.loop.suspects[d.seq]
 	if !ok {
-		s = &suspect{first: cut(cause.Error())}
+		s = &suspect{first: cut(cause.Error()), since: time.Now()}
 		f.loop.suspects[d.seq] = s
 	}
 	return s
 }
 
-// firstError returns the first error seen of a message, or this one.
-func (f *Feed) firstError(d *delivery, this string) string {
+// firstError returns the first error seen of a message and its time, or this one and now.
+func (f *Feed) firstError(d *delivery, this string, now time.Time) (first string, at time.Time) {
 	if s, ok := f.loop.suspects[d.seq]; ok {
-		return s.first
+		return s.first, s.since
 	}
-	return this
+	return this, now
 }
 
 // halve finds, among events that the graph refuses together, those that it refuses: half of them at a time, so that one

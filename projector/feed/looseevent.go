@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -98,14 +99,38 @@ func (e looseEvent) with(fact json.RawMessage) ([]byte, error) {
 		Data        dataJSON        `json:"data"`
 	}
 	a := e.attributes
+	payload, err := encodeJSON(eventJSON{
+		SpecVersion: a["specversion"], ID: a["id"], Source: a["source"], Type: a["type"], Time: a["time"],
+		Data: dataJSON{e.data["user_id"], e.data["batch_id"], [1]json.RawMessage{fact}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make an event of one fact: %w", err)
+	}
+	return payload, nil
+}
+
+// withFacts returns the event with other facts; all else is as it was, but for white space and the order of members.
+func (e looseEvent) withFacts(facts []json.RawMessage) (payload []byte, err error) {
+	data, attributes := maps.Clone(e.data), maps.Clone(e.attributes)
+	if data["facts"], err = encodeJSON(facts); err != nil {
+		return nil, fmt.Errorf("put facts into an event: %w", err)
+	}
+	if attributes["data"], err = encodeJSON(data); err != nil {
+		return nil, fmt.Errorf("put facts into an event: %w", err)
+	}
+	if payload, err = encodeJSON(attributes); err != nil {
+		return nil, fmt.Errorf("put facts into an event: %w", err)
+	}
+	return payload, nil
+}
+
+// encodeJSON leaves <, > and & as they are: escapes would make an event larger than its limit.
+func encodeJSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(eventJSON{
-		SpecVersion: a["specversion"], ID: a["id"], Source: a["source"], Type: a["type"], Time: a["time"],
-		Data: dataJSON{e.data["user_id"], e.data["batch_id"], [1]json.RawMessage{fact}},
-	}); err != nil {
-		return nil, fmt.Errorf("make an event of one fact: %w", err)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }

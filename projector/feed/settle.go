@@ -42,10 +42,12 @@ func (f *Feed) settle(ctx context.Context, d *delivery, v verdict) {
 	switch v.outcome {
 	case Applied:
 		if err := f.buryFacts(ctx, d); err != nil {
+			f.suspectError(d, d.rejected[0].Err)
 			v = f.undeliverable(ctx, d, err)
 		}
 	case Buried:
 		if err := f.buryEvent(ctx, d, v.reason, v.err); err != nil {
+			f.suspectError(d, v.err)
 			v = f.undeliverable(ctx, d, err)
 		}
 	}
