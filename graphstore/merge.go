@@ -5,9 +5,10 @@ type Step string
 
 // The steps of the merge log.
 const (
-	StepAliased Step = "aliased" // a person declared the name of one an alias of the other
-	StepMerged  Step = "merged"  // a person said that they are one
-	StepRetyped Step = "retyped" // a person gave the entity another type
+	StepAliased  Step = "aliased"  // a person declared the name of one an alias of the other
+	StepMerged   Step = "merged"   // a person said that they are one
+	StepRetyped  Step = "retyped"  // a person gave the entity another type
+	StepUnmerged Step = "unmerged" // a person said that they are two
 )
 
 // Merge is one row of the merge log: the latest decision on whether one entity is another one. Merging redirects and

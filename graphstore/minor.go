@@ -1,6 +1,9 @@
 package graphstore
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"iter"
+)
 
 // minor is a record that is neither a fact, an entity or a topic nor an edge between those: schemas, refs, their evidence,
 // the merge log and tombstones. There are few of them and no walk goes over them, so a snapshot keeps them as they are.
@@ -137,4 +140,26 @@ func (s *Snapshot) minorEdges(end Key) []Edge {
 		}
 	})
 	return edges
+}
+
+// Schemas yields the schemas, also deleted ones, in no promised order.
+func (s *Snapshot) Schemas() iter.Seq[Schema] {
+	return func(yield func(Schema) bool) {
+		for i := range s.minors.n {
+			if m := s.minors.at(i); m != nil && m.change.Schema != nil && !yield(*m.change.Schema) {
+				return
+			}
+		}
+	}
+}
+
+// Tombstones yields the tombstones, in no promised order.
+func (s *Snapshot) Tombstones() iter.Seq[Tombstone] {
+	return func(yield func(Tombstone) bool) {
+		for i := range s.minors.n {
+			if m := s.minors.at(i); m != nil && m.change.Tombstone != nil && !yield(*m.change.Tombstone) {
+				return
+			}
+		}
+	}
 }

@@ -38,7 +38,8 @@ func (d *draft) tie(key graphstore.Key, t tie) {
 // What a node shows is a function of the mentions by facts that are present: their number, the smallest spelling as its
 // name, every other name and hard id beside it. The node itself stays as long as any edge leads to it: a deleted fact
 // may hold one, hidden, for a later update ([FactDeleted]). A node with hidden edges only shows nothing of them: its
-// count is 0 and its name the normalised one.
+// count is 0 and its name the normalised one. An entity that the merge log names stays in any case, and shows the name
+// that the log has while no fact that is present has one.
 func (d *draft) deriveBridges(out []graphstore.Change) ([]graphstore.Change, error) {
 	for key, ties := range d.bridges {
 		var c graphstore.Change
@@ -71,8 +72,8 @@ func (d *draft) deriveEntity(key graphstore.Key, ties []tie) (graphstore.Change,
 			shown.ids[id] = struct{}{}
 		}
 	}
-	far := d.farEnd(key, ties)
-	if far.edges == 0 {
+	far, decisions := d.farEnd(key, ties), d.mergesNow(key.Node)
+	if far.edges == 0 && len(decisions) == 0 {
 		return graphstore.DeleteKey(d.view.Space(), key), known, nil
 	}
 	now, err := d.wordingNow(key, far, shown, ties)
@@ -83,6 +84,9 @@ func (d *draft) deriveEntity(key graphstore.Key, ties []tie) (graphstore.Change,
 		HardIDs: now.hardIDs(), Mentions: before.Mentions + balance(ties)}
 	if !known {
 		after.Type, after.Norm = d.names[key.Node].typ, d.names[key.Node].norm
+	}
+	if after.Name == "" {
+		after.Name = nameInLog(key.Node, decisions)
 	}
 	if after.Name == "" {
 		after.Name = after.Norm
@@ -127,38 +131,22 @@ func balance(ties []tie) int {
 
 // farEnd is an entity or topic in the view.
 type farEnd struct {
-	edges int               // that lead to it after the event; only known to be right if it is 0 or facts is set
-	facts []graphstore.Node // with an edge to it in the view; nil if no tie had one before
+	edges int               // that lead to it after the event
+	facts []graphstore.Node // with an edge to it in the view
 }
 
-// farEnd looks a node up through a fact that has an edge to it. Where none of the ties had one, edges only come.
 func (d *draft) farEnd(key graphstore.Key, ties []tie) farEnd {
-	var far farEnd
+	facts := d.view.FactsOn(key)
+	far := farEnd{len(facts), facts}
 	for _, t := range ties {
 		if t.now != nil {
 			far.edges++
 		}
-		if t.old == nil {
-			continue
-		}
-		far.edges--
-		if far.facts == nil {
-			far.facts = d.factsOn(key, t.fact)
-			far.edges += len(far.facts)
+		if t.old != nil {
+			far.edges--
 		}
 	}
 	return far
-}
-
-// factsOn returns the facts with an edge to the node, one of which is known.
-func (d *draft) factsOn(key graphstore.Key, one string) []graphstore.Node {
-	n, _ := d.view.Node(one)
-	for b := range d.view.Bridges(n) {
-		if _, kind := b.Type.Ends(); kind == key.Kind && d.view.BridgeInfo(b).ID == key.Node {
-			return d.view.BridgeFacts(b)
-		}
-	}
-	return nil
 }
 
 // wordingNow returns the wording of all present mentions after the event, given that of all before it.

@@ -46,6 +46,9 @@ type Config struct {
 	// MaxNeighbors is the number of best neighbours that one fact makes edges to, between 1 and 100. Defaults to
 	// [DefaultMaxNeighbors].
 	MaxNeighbors int
+	// TemporalSpine joins the active facts that have a memory_at by temporal_next edges, each to the next in time. Defaults
+	// to no.
+	TemporalSpine bool
 	// EntityTypes are the types that keep entities of one name apart, lower case. A type that is not here counts as
 	// [TypeThing]. Defaults to [DefaultEntityTypes].
 	EntityTypes []string

@@ -41,6 +41,15 @@ type FactWrite struct {
 	Triples   Optional[[]TripleClaim] `json:"triples,omitzero"`
 }
 
+// emptied returns the write with the same fields stated, all as empty.
+func (w *FactWrite) emptied() *FactWrite {
+	return &FactWrite{ID: w.ID, Op: w.Op, Version: w.Version,
+		AgentID: none(w.AgentID), SourceID: none(w.SourceID), EpisodeID: none(w.EpisodeID), Content: none(w.Content),
+		MemoryAt: none(w.MemoryAt), ValidFrom: none(w.ValidFrom), ValidTo: none(w.ValidTo), RecordedAt: none(w.RecordedAt),
+		Tags: none(w.Tags), Entities: none(w.Entities), Relations: none(w.Relations), Neighbors: none(w.Neighbors),
+		Triples: none(w.Triples)}
+}
+
 // RelationRef ties the fact to another one.
 type RelationRef struct {
 	To string `json:"to"`

@@ -19,6 +19,9 @@ type Optional[T any] struct {
 // Some returns a stated value.
 func Some[T any](v T) Optional[T] { return Optional[T]{Value: v, Set: true} }
 
+// none returns a part that is stated to be empty where o is stated at all.
+func none[T any](o Optional[T]) Optional[T] { return Optional[T]{Set: o.Set} }
+
 // IsZero reports whether the part is left out; encoding/json asks it for omitzero.
 func (o Optional[T]) IsZero() bool { return !o.Set }
 

@@ -51,6 +51,9 @@ func (p *Projector) Plan(view *graphstore.Snapshot, ev Event) (Planned, error) {
 		return Planned{}, fmt.Errorf("plan event %s of user %s: the snapshot is of user %s", graphstore.Shorten(ev.ID),
 			graphstore.Shorten(ev.Space.UserID()), graphstore.Shorten(view.Space().UserID()))
 	}
+	if t, forgotten := view.Tombstone(""); forgotten && t.Covers(ev.Time) {
+		return Planned{Report: Report{Forgotten: 1}}, nil
+	}
 	d := newDraft(p, view)
 	ev.Data.plan(d, ev)
 	changes, err := d.changes()

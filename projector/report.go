@@ -8,6 +8,16 @@ type Report struct {
 
 	Superseded, Shadowed, Restored, Deleted int // lifecycle changes that settled something
 
+	Withdrawn int // writes of a source that had been retracted for their time when they came
+	Forgotten int // events of a user that had been forgotten for their time: nothing of them was projected
+	Retracted int // facts of which a retraction withdrew something
+	Erased    int // facts of which a forgetting left nothing
+	Revived   int // superseded facts that came back because what retired them was withdrawn
+
+	Schemas       int // schemas that were stated or deleted
+	Decisions     int // rows of the merge log that were written
+	NoopDecisions int // decisions on one entity and itself
+
 	// Items of a fact that became no edge.
 	BadWeights      int // relations and neighbours with a weight that is NaN, zero or negative
 	SelfLinks       int // relations and neighbours of a fact to itself
@@ -19,9 +29,8 @@ type Report struct {
 	UnknownRelations   int // relations of an unknown type, kept as related
 	UnknownEntityTypes int // mentions of an unknown or missing type, kept as thing
 
-	// What this version does not project yet; a later version may, from the retained events.
+	// DeferredTriples are what this version does not project yet; a later one may, from the retained events.
 	DeferredTriples int
-	DeferredEvents  int
 }
 
 // Add adds the counts of o.
@@ -35,7 +44,9 @@ func (r *Report) Add(o Report) {
 		{&r.BadWeights, o.BadWeights}, {&r.SelfLinks, o.SelfLinks}, {&r.LowScores, o.LowScores},
 		{&r.ExcessNeighbors, o.ExcessNeighbors}, {&r.BlankNames, o.BlankNames}, {&r.Folded, o.Folded},
 		{&r.UnknownRelations, o.UnknownRelations}, {&r.UnknownEntityTypes, o.UnknownEntityTypes},
-		{&r.DeferredTriples, o.DeferredTriples}, {&r.DeferredEvents, o.DeferredEvents},
+		{&r.Withdrawn, o.Withdrawn}, {&r.Forgotten, o.Forgotten}, {&r.Retracted, o.Retracted}, {&r.Erased, o.Erased},
+		{&r.Revived, o.Revived}, {&r.Schemas, o.Schemas}, {&r.Decisions, o.Decisions}, {&r.NoopDecisions, o.NoopDecisions},
+		{&r.DeferredTriples, o.DeferredTriples},
 	} {
 		*c.to += c.n
 	}

@@ -25,7 +25,7 @@ func (s FactRestored) plan(d *draft, ev Event) {
 // settleLifecycle settles the state of a fact and reports whether it did; with sets what else the change says.
 func (d *draft) settleLifecycle(ev Event, id string, version Optional[int64], rank graphstore.Rank, with func(*graphstore.Fact)) bool {
 	before, known := d.fact(graphstore.CanonicalFactID(id))
-	stamp := graphstore.Stamp{Version: ev.version(version), Rank: rank, EventID: ev.ID}
+	stamp := graphstore.Stamp{Version: ev.version(version), Rank: rank, EventID: ev.ID, At: ev.Time}
 	if !stamp.After(before.Registers.State) {
 		d.report.Stale++
 		return false
@@ -36,8 +36,7 @@ func (d *draft) settleLifecycle(ev Event, id string, version Optional[int64], ra
 	if with != nil {
 		with(&after)
 	}
-	after.State = stateOf(after.Registers)
-	d.settle(before, after, known, nil)
+	d.settle(settledFact{before: before, after: after, known: known})
 	return true
 }
 
@@ -46,18 +45,13 @@ func (d *draft) settleLifecycle(ev Event, id string, version Optional[int64], ra
 // two, should it come last, finds them.
 func (s FactDeleted) plan(d *draft, ev Event) {
 	before, known := d.fact(graphstore.CanonicalFactID(s.FactID))
-	settled := settling{
-		stamp: graphstore.Stamp{Version: ev.version(s.Version), Rank: graphstore.RankDeleted, EventID: ev.ID},
-		all:   true, fact: before, asserted: map[graphstore.Field][]graphstore.Edge{},
-	}
-	var nothing FactWrite
-	settled.scalars(&nothing, place{})
-	d.lists(&settled, &nothing)
-	settled.settleState()
+	settled := newSettling(before, graphstore.Stamp{Version: ev.version(s.Version), Rank: graphstore.RankDeleted, EventID: ev.ID, At: ev.Time})
+	settled.all = true
+	d.settleWrite(settled, &FactWrite{}, place{})
 	if settled.fact.Registers.Equal(before.Registers) {
 		d.report.Stale++
 		return
 	}
 	d.report.Deleted++
-	d.settle(before, settled.fact, known, settled.asserted)
+	d.settle(settledFact{before, settled.fact, known, settled.asserted})
 }

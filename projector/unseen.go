@@ -7,7 +7,7 @@ import "github.com/kithgraph/kith/graphstore"
 func (d *draft) deriveUnseen(out []graphstore.Change) []graphstore.Change {
 	balance := map[string]int{} // edges that come less edges that go, by fact
 	for key, c := range d.edges {
-		if _, target := key.Relation.Ends(); target != graphstore.KindFact {
+		if source, target := key.Relation.Ends(); source != graphstore.KindFact || target != graphstore.KindFact {
 			continue
 		}
 		by := 0
@@ -20,6 +20,15 @@ func (d *draft) deriveUnseen(out []graphstore.Change) []graphstore.Change {
 		balance[key.Node] += by
 		balance[key.Target] += by
 	}
+	space := d.view.Space()
+	for _, id := range d.gone {
+		if n, known := d.view.Node(id); known && len(d.view.Links(n))+balance[id] > 0 {
+			out = append(out, graphstore.PutFact(space, graphstore.Fact{ID: id}))
+		} else {
+			out = append(out, graphstore.DeleteKey(space, graphstore.Fact{ID: id}.Key()))
+		}
+		delete(balance, id)
+	}
 	for id, by := range balance {
 		if _, settled := d.facts[id]; settled {
 			continue
@@ -28,9 +37,9 @@ func (d *draft) deriveUnseen(out []graphstore.Change) []graphstore.Change {
 		n, _ := d.view.Node(id)
 		switch {
 		case !known && by > 0:
-			out = append(out, graphstore.PutFact(d.view.Space(), f))
+			out = append(out, graphstore.PutFact(space, f))
 		case known && f.State == graphstore.StateUnseen && len(d.view.Links(n))+by == 0:
-			out = append(out, graphstore.DeleteKey(d.view.Space(), f.Key()))
+			out = append(out, graphstore.DeleteKey(space, f.Key()))
 		}
 	}
 	return out

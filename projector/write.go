@@ -26,31 +26,38 @@ type place struct {
 // overtakes a supersession must not keep it out. So every field has its own register, and the state has one that
 // updates never touch. An add settles them all at its stamp, which is one register (Base) until a later update makes an
 // exception.
+//
+// A write of a source that was retracted later than it takes its place in the order all the same, so that nothing older
+// shows where it stood: an add then counts as a delete, an update states its fields as empty.
 func (d *draft) write(ev Event, w *FactWrite, at place) {
 	before, known := d.fact(graphstore.CanonicalFactID(w.ID))
-	s := settling{
-		stamp: graphstore.Stamp{Version: ev.version(w.Version), Rank: graphstore.RankUpdate, EventID: ev.ID},
-		fact:  before, asserted: map[graphstore.Field][]graphstore.Edge{},
-	}
+	s := newSettling(before, graphstore.Stamp{Version: ev.version(w.Version), Rank: graphstore.RankUpdate, EventID: ev.ID,
+		At: ev.Time, Source: w.SourceID.Value})
 	if w.Op == OpAdd {
 		s.stamp.Rank, s.all = graphstore.RankAdd, true
 	}
-	s.scalars(w, at)
-	d.lists(&s, w)
-	s.settleState()
-	d.count(&s, w.Op == OpUpdate, before)
-	d.settle(before, s.fact, known, s.asserted)
-}
-
-func (d *draft) count(s *settling, update bool, before graphstore.Fact) {
-	switch {
-	case s.fact.Registers.Equal(before.Registers) && s.fact.State == before.State:
+	d.settleWrite(s, w, at)
+	if s.fact.Registers.Equal(before.Registers) {
 		d.report.Stale++
-	case update:
+		return
+	}
+	if w.Op == OpUpdate {
 		d.report.Updated++
-	default:
+	} else {
 		d.report.Added++
 	}
+	d.settle(settledFact{before, s.fact, known, s.asserted})
+}
+
+// settleWrite settles the parts of the fact that the write is the newest to state.
+func (d *draft) settleWrite(s *settling, w *FactWrite, at place) {
+	if d.withdrawn(s.stamp) {
+		d.report.Withdrawn++
+		w, at = w.emptied(), place{stated: at.stated}
+	}
+	s.scalars(w, at)
+	d.lists(s, w)
+	s.settleState()
 }
 
 // settling is one write on its way into one fact.
@@ -59,6 +66,10 @@ type settling struct {
 	all      bool // an add: settles what it leaves out too
 	fact     graphstore.Fact
 	asserted map[graphstore.Field][]graphstore.Edge
+}
+
+func newSettling(before graphstore.Fact, stamp graphstore.Stamp) *settling {
+	return &settling{stamp: stamp, fact: before, asserted: map[graphstore.Field][]graphstore.Edge{}}
 }
 
 // takes reports whether the write settles the field, and notes that it did.
@@ -72,7 +83,7 @@ func (s *settling) takes(f graphstore.Field, stated bool) bool {
 	return true
 }
 
-// settleState rebases the registers of an add and derives the state.
+// settleState rebases the registers of an add or a delete.
 func (s *settling) settleState() {
 	r := &s.fact.Registers
 	if s.all && s.stamp.After(r.Base) {
@@ -81,26 +92,6 @@ func (s *settling) settleState() {
 	if s.all && s.stamp.After(r.State) {
 		r.State = s.stamp
 		s.fact.SupersededBy, s.fact.SupersededAt = "", 0
-	}
-	s.fact.State = stateOf(*r)
-}
-
-// stateOf returns the state of a fact that at least one event was about.
-//
-// A delete outlasts every lifecycle change but an add, which alone settles Base after it: a supersession, shadow or
-// restore with a later stamp is remembered in the State register, in case an add between them arrives late, and shows
-// only then.
-func stateOf(r graphstore.Registers) graphstore.State {
-	if r.Base.Rank == graphstore.RankDeleted {
-		return graphstore.StateDeleted
-	}
-	switch r.State.Rank {
-	case graphstore.RankSuperseded:
-		return graphstore.StateSuperseded
-	case graphstore.RankShadowed:
-		return graphstore.StateShadowed
-	default: // add, restored, or nothing but updates
-		return graphstore.StateActive
 	}
 }
 

@@ -69,6 +69,7 @@ func (e *env) projector() (*projector.Projector, error) {
 	var cfg projector.Config
 	override(&cfg.MaxCoOccurs, e.cfg.Project.CoOccursMaxBatch)
 	override(&cfg.EdgeMinScore, e.cfg.Project.EdgeMinScore)
+	cfg.TemporalSpine = e.cfg.Project.TemporalSpine
 	return projector.New(cfg)
 }
 

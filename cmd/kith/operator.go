@@ -151,7 +151,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 	if f := s.host.feed.Load(); f != nil {
 		st := f.Status()
 		out.Feed = server.FeedStats{
-			Applied: st.Applied, Unchanged: st.Unchanged, Deferred: st.Deferred, Dead: st.Dead, DeadFacts: st.DeadFacts,
+			Applied: st.Applied, Unchanged: st.Unchanged, Withdrawn: st.Withdrawn, Forgotten: st.Forgotten, Dead: st.Dead, DeadFacts: st.DeadFacts,
 			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Rewound: st.Rewound, BatchSize: st.BatchSize, Pending: st.Pending + uint64(st.AckPending),
 		}
 	}

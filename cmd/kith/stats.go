@@ -55,8 +55,8 @@ func printStats(e *env, st server.Stats, h server.Health) {
 	}
 	if h.Projecting {
 		f := st.Feed
-		e.printf("events   up to stream sequence %d; since start %d applied in %d commits (%d without effect, %d of deferred types), %d redelivered, %d returned\n",
-			h.AppliedSeq, f.Applied, f.Commits, f.Unchanged, f.Deferred, f.Redelivered, f.Returned)
+		e.printf("events   up to stream sequence %d; since start %d applied in %d commits (%d without effect, %d of forgotten users), %d redelivered, %d returned\n",
+			h.AppliedSeq, f.Applied, f.Commits, f.Unchanged, f.Forgotten, f.Redelivered, f.Returned)
 		e.printf("         %d events and %d facts dead-lettered, %d pending\n", f.Dead, f.DeadFacts, f.Pending)
 	}
 	for _, d := range h.Degraded {

@@ -67,6 +67,7 @@ type Graph struct {
 type Project struct {
 	CoOccursMaxBatch *int     `name:"graph-co-occurs-max-batch" env:"MEMORY_GRAPH_CO_OCCURS_MAX_BATCH" placeholder:"N" help:"Facts of one write batch that are all linked with each other."`
 	EdgeMinScore     *float64 `name:"graph-edge-min-score" env:"MEMORY_GRAPH_EDGE_MIN_SCORE" placeholder:"X" help:"Least cosine of a semantic_neighbor edge."`
+	TemporalSpine    bool     `name:"graph-temporal-spine" env:"MEMORY_GRAPH_TEMPORAL_SPINE" help:"Whether facts are linked in the order of their times; for an existing graph, rebuild it after a change."`
 }
 
 // Rerank overrides settings of the ranking; what is not set has the profile's default.

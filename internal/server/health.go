@@ -71,7 +71,8 @@ type VectorStats struct {
 type FeedStats struct {
 	Applied     uint64 `json:"applied"`     // committed and acknowledged
 	Unchanged   uint64 `json:"unchanged"`   // of these, without effect: repeats, or older than what the graph knows
-	Deferred    uint64 `json:"deferred"`    // of these, of types that this version does not project
+	Withdrawn   uint64 `json:"withdrawn"`   // writes of facts that came after their source had been retracted
+	Forgotten   uint64 `json:"forgotten"`   // of the applied, those that came after their user had been forgotten
 	Dead        uint64 `json:"dead"`        // dead-lettered
 	DeadFacts   uint64 `json:"dead_facts"`  // bad facts of applied events, dead-lettered
 	Redelivered uint64 `json:"redelivered"` // deliveries that were not the first

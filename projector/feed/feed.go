@@ -70,10 +70,9 @@ type loopState struct {
 	mark    graphstore.Mark // of the graph
 	lagging time.Time       // since when the mark has been behind; zero if it is not
 
-	undelivered map[uint64]struct{}     // messages that wait because their dead letter could not be stored
-	buried      map[uint64]struct{}     // of what the client had swallowed, those above the floor
-	deadErr     error                   // the latest of these; nil outside of such an episode
-	erasures    map[projector.Type]bool // types of erasure that have been warned of
+	undelivered map[uint64]struct{} // messages that wait because their dead letter could not be stored
+	buried      map[uint64]struct{} // of what the client had swallowed, those above the floor
+	deadErr     error               // the latest of these; nil outside of such an episode
 }
 
 // New returns a feed that is ready to run. It does no I/O: js may stand on a connection that is not up yet, and the graph
@@ -93,7 +92,7 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 	f.loop.size = newBatchSize(cfg.BatchSize, cfg.CommitTarget)
 	f.batch.Store(int64(f.loop.size.now))
 	f.marked(cfg.Mark)
-	f.loop.undelivered, f.loop.buried, f.loop.erasures = map[uint64]struct{}{}, map[uint64]struct{}{}, map[projector.Type]bool{}
+	f.loop.undelivered, f.loop.buried = map[uint64]struct{}{}, map[uint64]struct{}{}
 	return f, nil
 }
 

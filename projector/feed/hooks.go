@@ -44,7 +44,7 @@ func (h Hooks) withDefaults() Hooks {
 // BatchStats is the account of one attempt to commit events together.
 type BatchStats struct {
 	Events    int // planned
-	Unchanged int // of these, those that change nothing: repeats, older than what the graph knows, or of deferred types
+	Unchanged int // of these, those that change nothing: repeats, or older than what the graph knows
 	Spaces    int
 	Changes   int              // after coalescing
 	Report    projector.Report // summed over the events; not part of the graph unless Err is nil

@@ -88,10 +88,10 @@ func (f *Feed) attempt(ctx context.Context, ds []*delivery) error {
 	}
 	for _, dv := range d.planned {
 		f.settle(ctx, dv, applied())
-		f.warnOfErasure(dv)
 	}
 	f.counters.unchanged.Add(uint64(d.unchanged))
-	f.counters.deferred.Add(uint64(d.report.DeferredEvents))
+	f.counters.withdrawn.Add(uint64(d.report.Withdrawn))
+	f.counters.forgotten.Add(uint64(d.report.Forgotten))
 	return nil
 }
 

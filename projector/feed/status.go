@@ -44,8 +44,9 @@ type Status struct {
 	BatchSize int
 
 	Applied     uint64 // events committed and acknowledged
-	Unchanged   uint64 // of these, events that changed nothing: repeats, older than what the graph knows, or of deferred types
-	Deferred    uint64 // of these, events of types that this version does not project
+	Unchanged   uint64 // of these, events that changed nothing: repeats, or older than what the graph knows
+	Withdrawn   uint64 // writes of facts that came after their source had been retracted
+	Forgotten   uint64 // of the applied, events that came after their user had been forgotten
 	Dead        uint64 // events dead-lettered
 	DeadFacts   uint64 // bad facts of applied events, dead-lettered
 	Redelivered uint64 // deliveries of messages that had been delivered before
@@ -58,7 +59,7 @@ type Status struct {
 
 // counters are written by the feed's goroutine and read by anyone.
 type counters struct {
-	applied, unchanged, deferred, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound atomic.Uint64
+	applied, unchanged, withdrawn, forgotten, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound atomic.Uint64
 }
 
 // health is what the feed knows of itself and the server.
@@ -134,7 +135,7 @@ func (h *health) delivered(pending uint64) {
 func (f *Feed) Status() Status {
 	s := Status{
 		Connected: f.js.Conn().IsConnected(), LastApplied: f.progress.position(),
-		Applied: f.counters.applied.Load(), Unchanged: f.counters.unchanged.Load(), Deferred: f.counters.deferred.Load(),
+		Applied: f.counters.applied.Load(), Unchanged: f.counters.unchanged.Load(), Withdrawn: f.counters.withdrawn.Load(), Forgotten: f.counters.forgotten.Load(),
 		Dead: f.counters.dead.Load(), DeadFacts: f.counters.deadFacts.Load(), Redelivered: f.counters.redelivered.Load(),
 		Returned: f.counters.returned.Load(), Commits: f.counters.commits.Load(), Rebuilt: f.counters.rebuilt.Load(),
 		MarkCommits: f.counters.markCommits.Load(), Rewound: f.counters.rewound.Load(),

@@ -1,0 +1,121 @@
+package projector
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// storedEventID stands for the event in the stamps of what a backfill read. No backfill is an event; rank none puts it
+// before every event of its version.
+const storedEventID = "backfill"
+
+// StoredFact is a fact as the vector store has it, for graphs that are filled from there. It settles the fields that are
+// Set and that nothing newer, and no event of the same version, has settled: version 0 completes what events never wrote
+// and overrides nothing that they did.
+type StoredFact struct {
+	// FactWrite holds the id and the fields; Op does not count. A version that is left out is 0.
+	FactWrite
+	BatchID  Optional[string]
+	BatchSeq int32 // its place in that batch, from 0
+	// State settles the lifecycle if it is superseded, shadowed or deleted; active and unseen settle nothing, since they are
+	// also what a store shows that knows no states.
+	State        graphstore.State
+	SupersededBy string             // the fact that retired it; may be empty
+	UpdatedAt    graphstore.Instant // when the store wrote it; absent: unknown, and older than any forgetting
+}
+
+// PlanStored returns the changes that stored facts make to the graph in view, under the rules of [Projector.Plan]: any
+// order, repeated, between events. Each fact may be there once. The error is a *[FieldError] for a fact that breaks the
+// contract of write events.
+func (p *Projector) PlanStored(view *graphstore.Snapshot, facts []StoredFact) (Planned, error) {
+	if view == nil {
+		return Planned{}, errors.New("plan stored facts: no snapshot")
+	}
+	seen := make(map[string]int, len(facts))
+	for i := range facts {
+		if err := facts[i].validate(); err != nil {
+			return Planned{}, underItem("facts", i, err)
+		}
+		if err := claim(seen, facts[i].ID, i); err != nil {
+			return Planned{}, underItem("facts", i, err)
+		}
+	}
+	d := newDraft(p, view)
+	for i := range facts {
+		d.stored(&facts[i])
+	}
+	changes, err := d.changes()
+	if err != nil {
+		return Planned{}, fmt.Errorf("plan stored facts: %w", err)
+	}
+	return Planned{Changes: changes, Report: d.report}, nil
+}
+
+func (s *StoredFact) validate() error {
+	if err := graphstore.CheckID(s.ID); err != nil {
+		return badField("id", "%s", err)
+	}
+	if s.Version.Value < 0 {
+		return badField("version", "%d: want 0 or more", s.Version.Value)
+	}
+	if err := checkOptionalID("batch_id", s.BatchID.Value); err != nil {
+		return err
+	}
+	if err := checkOptionalID("superseded_by", s.SupersededBy); err != nil {
+		return err
+	}
+	if err := checkInstant(s.UpdatedAt); err != nil {
+		return under("updated_at", err)
+	}
+	if err := s.validateScalars(); err != nil {
+		return err
+	}
+	return s.validateLists()
+}
+
+// stored settles one fact like an update, at a stamp before every event of its version, and its state at one of an event.
+func (d *draft) stored(s *StoredFact) {
+	if t, forgotten := d.view.Tombstone(""); forgotten && t.Covers(s.UpdatedAt) {
+		d.report.Forgotten++
+		return
+	}
+	before, known := d.fact(graphstore.CanonicalFactID(s.ID))
+	stamp := graphstore.Stamp{Version: s.Version.Value, EventID: storedEventID, At: s.UpdatedAt, Source: s.SourceID.Value}
+	w := newSettling(before, stamp)
+	d.settleWrite(w, &s.FactWrite, place{batch: s.BatchID.Value, seq: s.BatchSeq, stated: s.BatchID.Set})
+	d.storedState(w, s)
+	if w.fact.Registers.Equal(before.Registers) {
+		d.report.Stale++
+		return
+	}
+	d.report.Updated++
+	d.settle(settledFact{before, w.fact, known, w.asserted})
+}
+
+func (d *draft) storedState(w *settling, s *StoredFact) {
+	stamp := w.stamp
+	stamp.Source = ""
+	switch s.State {
+	case graphstore.StateDeleted:
+		stamp.Rank = graphstore.RankDeleted
+		w.stamp, w.all = stamp, true
+		d.settleWrite(w, &FactWrite{}, place{})
+		return
+	case graphstore.StateSuperseded:
+		stamp.Rank = graphstore.RankSuperseded
+	case graphstore.StateShadowed:
+		stamp.Rank = graphstore.RankShadowed
+	default:
+		return
+	}
+	if !stamp.After(w.fact.Registers.State) {
+		return
+	}
+	w.fact.Registers.State = stamp
+	w.fact.SupersededBy, w.fact.SupersededAt = "", 0
+	if s.State == graphstore.StateSuperseded {
+		w.fact.SupersededBy, w.fact.SupersededAt = graphstore.CanonicalFactID(s.SupersededBy), s.UpdatedAt
+	}
+}
