@@ -62,6 +62,7 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 	out := map[string]value{
 		"memory-mode":               {"not set", "default"},
 		"enable-graph":              {"not set", "default"},
+		"project":                   {fmt.Sprint(sw.Write), "the rule below"},
 		"graph-write":               {fmt.Sprint(sw.Write), "the rule below"},
 		"graph-rerank-enabled":      {fmt.Sprint(sw.Rerank), "the rule below"},
 		"graph-co-occurs-max-batch": {fmt.Sprint(projector.DefaultMaxCoOccurs), "default"},

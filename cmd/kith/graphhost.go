@@ -25,6 +25,7 @@ type graphHost struct {
 	e     *env
 	file  *graphFile
 	write bool // events are projected
+	hooks feed.Hooks
 
 	live     atomic.Pointer[live.Graph] // never nil
 	withheld atomic.Pointer[error]      // why searches do not see it; nil: they do
@@ -227,7 +228,7 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 		return err
 	}
 	cfg := h.e.feedConfig()
-	cfg.GraphID, cfg.FormerIDs, cfg.Mark = head.ID, former, head.Mark
+	cfg.GraphID, cfg.FormerIDs, cfg.Mark, cfg.Hooks = head.ID, former, head.Mark, h.hooks
 	f, err := feed.New(js, plan, g, cfg)
 	if err != nil {
 		return err

@@ -10,13 +10,9 @@ import (
 	"github.com/kithgraph/kith/graphstore/child"
 	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/server"
-	"github.com/kithgraph/kith/projector/feed"
 )
 
 var _ server.Operator = (*service)(nil)
-
-// stalledAfter is how long events may wait without a single cycle of the feed succeeding before that is trouble.
-const stalledAfter = time.Minute
 
 // Instance names this run of the service.
 func (s *service) Instance() string { return s.instance }
@@ -34,45 +30,6 @@ func (s *service) Health() server.Health {
 	}
 	h.Degraded = append(h.Degraded, s.feedTrouble(&h)...)
 	return h
-}
-
-// feedTrouble says what holds projection up.
-func (s *service) feedTrouble(h *server.Health) []string {
-	if !s.sw.Write || s.conn == nil || s.host == nil {
-		return nil
-	}
-	var texts []string
-	h.Projecting = true
-	if err := s.host.ended.Load(); err != nil {
-		h.Projecting = false
-		texts = append(texts, fmt.Sprintf("projection ended: %v", *err))
-	}
-	if !s.conn.IsConnected() {
-		texts = append(texts, "NATS is not connected")
-	}
-	f := s.host.feed.Load()
-	if f == nil {
-		return texts
-	}
-	st := f.Status()
-	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending+uint64(st.AckPending), st.LastApplied, st.LastSuccess, st.LastErrorAt
-	h.Dead, h.DeadFacts = st.Dead, st.DeadFacts
-	if st.LastError != nil {
-		h.LastError = st.LastError.Error()
-	}
-	if st.Failures > 0 {
-		texts = append(texts, fmt.Sprintf("projection fails, %d times in a row: %s", st.Failures, h.LastError))
-	}
-	if m := st.Missing; m != (feed.Missing{}) {
-		texts = append(texts, fmt.Sprintf("events %d to %d are no longer in the stream and are missing from the graph until a backfill", m.From, m.To))
-	}
-	if st.Undelivered > 0 {
-		texts = append(texts, fmt.Sprintf("%d bad events wait because their dead letters cannot be stored", st.Undelivered))
-	}
-	if h.Pending > 0 && !st.LastSuccess.IsZero() && time.Since(st.LastSuccess) > stalledAfter {
-		texts = append(texts, fmt.Sprintf("projection stands still: %d events wait, last success %s", h.Pending, st.LastSuccess.UTC().Format(time.RFC3339)))
-	}
-	return texts
 }
 
 // graphTrouble says why searches have no graph, or why it is not written.
@@ -148,11 +105,13 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 	if s.host == nil {
 		return out, nil
 	}
+	out.Feed.Pending = s.paused.waiting.Load()
 	if f := s.host.feed.Load(); f != nil {
 		st := f.Status()
 		out.Feed = server.FeedStats{
 			Applied: st.Applied, Unchanged: st.Unchanged, Withdrawn: st.Withdrawn, Forgotten: st.Forgotten, Dead: st.Dead, DeadFacts: st.DeadFacts,
 			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Rewound: st.Rewound, BatchSize: st.BatchSize, Pending: st.Pending + uint64(st.AckPending),
+			Undelivered: st.Undelivered, Missing: st.Missing.Events(),
 		}
 	}
 	return out, nil

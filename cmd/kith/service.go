@@ -34,14 +34,17 @@ type service struct {
 	vectors vdb.Store
 	probe   probe      // whether the vector store answers
 	host    *graphHost // nil when the graph is off
+	paused  paused     // while events are not projected
 	reader  *reader.Reader
 	http    *server.Server
+	metrics *server.Metrics
 
 	nats *natsserver.Server // nil with an external server, or without events
 	conn *nats.Conn
 	js   jetstream.JetStream // nil before start
 
 	listener net.Listener
+	started  time.Time
 
 	work     conc.WaitGroup
 	stopWork context.CancelFunc
@@ -52,6 +55,7 @@ type service struct {
 // open opens the stores and builds the reading side, of a service or for one command; nothing runs yet.
 func open(e *env, serving bool) (*service, error) {
 	s := &service{e: e, serving: serving, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
+	s.metrics = server.NewMetrics(e.cfg.Ready.ErrorWindow)
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
 	}
@@ -66,7 +70,7 @@ func open(e *env, serving bool) (*service, error) {
 		return nil, errors.Join(err, s.closeStores())
 	}
 	s.http = server.New(s.reader, s, server.Config{
-		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Logger: e.log,
+		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Logger: e.log,
 	})
 	return s, nil
 }
@@ -93,6 +97,7 @@ func (s *service) openStores() error {
 		if s.host, err = s.e.newGraphHost(s.sw.Write, s.serving); err != nil {
 			return err
 		}
+		s.host.hooks = feedHooks(s.metrics)
 		view = s.host
 	}
 	s.reader, err = reader.New(s.vectors, view, cfg)
@@ -132,7 +137,7 @@ func (s *service) start(addr string) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("listen for HTTP on %s (KITH_LISTEN): %w", addr, err)}
 	}
-	s.listener = listener
+	s.listener, s.started = listener, time.Now()
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
@@ -141,6 +146,9 @@ func (s *service) start(addr string) error {
 	}
 	s.work.Go(func() { s.keepGraph(ctx) })
 	s.work.Go(func() { s.probe.run(ctx, s.vectors) })
+	if s.sw.Paused {
+		s.work.Go(func() { s.paused.run(ctx, s.waiting) })
+	}
 	s.work.Go(func() { s.serveHTTP(ctx) })
 	return nil
 }

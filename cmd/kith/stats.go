@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/kithgraph/kith/internal/server"
 )
@@ -59,9 +60,26 @@ func printStats(e *env, st server.Stats, h server.Health) {
 			h.AppliedSeq, f.Applied, f.Commits, f.Unchanged, f.Forgotten, f.Redelivered, f.Returned)
 		e.printf("         %d events and %d facts dead-lettered, %d pending\n", f.Dead, f.DeadFacts, f.Pending)
 	}
+	printProjection(e, h)
 	for _, d := range h.Degraded {
 		e.printf("degraded %s\n", d)
 	}
+}
+
+// printProjection prints how projection is doing: whether events are taken, when something last succeeded, what fails.
+func printProjection(e *env, h server.Health) {
+	if h.Role != "" {
+		e.printf("standby  this service is %s\n", h.Role)
+	}
+	if !h.Projecting {
+		e.printf("events   not projected: %s; %d wait\n", h.Projection, h.Pending)
+		return
+	}
+	success := "never"
+	if !h.LastSuccess.IsZero() {
+		success = h.LastSuccess.UTC().Format(time.RFC3339)
+	}
+	e.printf("         lag %d, last success %s, %.1f %% of %d events handled lately failed\n", h.Pending, success, 100*h.ErrorShare, h.Handled)
 }
 
 func limitText(n int64) string {

@@ -19,12 +19,15 @@ type Config struct {
 	Project Project `embed:"" group:"graph"`
 	Rerank  Rerank  `embed:"" group:"ranking"`
 	Serve   Serve   `embed:"" group:"service"`
+	Ready   Ready   `embed:"" group:"service"`
+	Standby Standby `embed:"" group:"service"`
 }
 
-// Memory decides whether the graph is written and used. See [Memory.Resolve] for how the four settings combine.
+// Memory decides whether the graph is written and used. See [Memory.Resolve] for how the settings combine.
 type Memory struct {
 	Mode        *string `name:"memory-mode" env:"MEMORY_MODE" enum:"lite,pro,ultra" placeholder:"MODE" help:"lite (graph off), pro (enable-graph decides), ultra (graph on)."`
 	EnableGraph *bool   `name:"enable-graph" env:"MEMORY_ENABLE_GRAPH" placeholder:"BOOL" help:"In mode pro, whether the graph is on."`
+	Project     *bool   `name:"project" env:"KITH_PROJECT" placeholder:"BOOL" help:"false: searches are answered over the graph as it is, and events wait in the stream. Changes nothing else."`
 	Write       *bool   `name:"graph-write" env:"MEMORY_GRAPH_WRITE" placeholder:"BOOL" help:"Whether events are projected while the graph is on."`
 	Rerank      *bool   `name:"graph-rerank-enabled" env:"MEMORY_GRAPH_RERANK_ENABLED" placeholder:"BOOL" help:"Whether searches are reranked while the graph is on."`
 }

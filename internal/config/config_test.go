@@ -167,6 +167,15 @@ func TestValidate(t *testing.T) {
 		"--listen=":                     "KITH_LISTEN",
 		"--listen=:7411":                "KITH_LISTEN",
 		"--nats-cert=/tls/cert.pem":     "NATS_CERT",
+		"--ready-lag=-1":                "KITH_READY_LAG -1: want 0 to",
+		"--ready-silence=0s":            "KITH_READY_SILENCE 0s: want 1s to 24h0m0s",
+		"--ready-error-share=1.5":       "KITH_READY_ERROR_SHARE 1.5: want 0 to 1",
+		"--ready-error-share=NaN":       "KITH_READY_ERROR_SHARE NaN",
+		"--ready-error-window=1s":       "KITH_READY_ERROR_WINDOW 1s: want 10s to 1h0m0s",
+		"--standby":                     "KITH_STANDBY true without NATS_URL",
+		"--standby-ttl=1ms":             "KITH_STANDBY_TTL 1ms: want 1s to 10m0s",
+		"--standby-group=a.b":           `KITH_STANDBY_GROUP "a.b"`,
+		"--standby-group=":              `KITH_STANDBY_GROUP ""`,
 	} {
 		if _, _, err := parse(t, "", args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", args, err, want)
@@ -198,10 +207,21 @@ func TestSwitches(t *testing.T) {
 		"rerank alone":             {config.Memory{Rerank: on}, false, false, 1},
 		"write and rerank alone":   {config.Memory{Write: on, Rerank: on}, false, false, 2},
 		"write switched off alone": {config.Memory{Write: off}, false, false, 0},
+		"project off alone":        {config.Memory{Project: off}, false, true, 0},
+		"project on alone":         {config.Memory{Project: on}, true, true, 0},
+		"ultra, project off":       {config.Memory{Mode: ptr("ultra"), Project: off, Rerank: on}, false, true, 0},
+		"lite, project off":        {config.Memory{Mode: ptr("lite"), Project: off}, false, false, 0},
+		"lite, project on":         {config.Memory{Mode: ptr("lite"), Project: on}, false, false, 1},
+		"ultra, write says off":    {config.Memory{Mode: ptr("ultra"), Write: off, Project: on, Rerank: on}, false, true, 1},
+		"ultra, project says off":  {config.Memory{Mode: ptr("ultra"), Write: on, Project: off, Rerank: on}, false, true, 0},
 	} {
 		s := tc.m.Resolve()
 		if s.Write != tc.write || s.Rerank != tc.rerank || len(s.Warnings) != tc.warnings || s.WriteRule == "" || s.RerankRule == "" {
 			t.Errorf("%s: %+v: want write %v, rerank %v, %d warnings", name, s, tc.write, tc.rerank, tc.warnings)
+		}
+		if paused := strings.Contains(name, "project off alone") || strings.Contains(name, "ultra, no write") || strings.Contains(name, "ultra, project off") ||
+			strings.Contains(name, "says off"); s.Paused != paused {
+			t.Errorf("%s: paused %v, want %v: the graph is on and not written", name, s.Paused, paused)
 		}
 	}
 }

@@ -6,15 +6,30 @@ import "fmt"
 type Switches struct {
 	Write      bool // events are projected
 	Rerank     bool // searches are reranked
+	Paused     bool // the graph is on and events are not projected: they wait
 	WriteRule  string
 	RerankRule string
 	Warnings   []string // settings without effect
 }
 
-// Resolve combines the four settings. When none of them is set, events are projected and searches reranked: that is
-// what one starts kith for. As soon as one is set, the others fall back to their own defaults: mode pro, graph off,
-// rerank off, write on where the graph is on.
+// Resolve combines the settings. When none of the four MEMORY_ ones is set, events are projected and searches reranked: that
+// is what one starts kith for. As soon as one is set, the others fall back to their own defaults: mode pro, graph off,
+// rerank off, write on where the graph is on. KITH_PROJECT is no part of that: false stops the projection, as
+// MEMORY_GRAPH_WRITE=false does, and leaves the rest as it is; of the two, the one that says false counts.
 func (m Memory) Resolve() Switches {
+	s := m.memory()
+	switch {
+	case m.Project == nil:
+	case !*m.Project && s.Write:
+		s.Write, s.WriteRule, s.Paused = false, "KITH_PROJECT=false", true
+	case *m.Project && !s.Write:
+		s.Warnings = append(s.Warnings, "KITH_PROJECT=true has no effect: "+s.WriteRule)
+	}
+	return s
+}
+
+// memory combines the four settings of the memory system.
+func (m Memory) memory() Switches {
 	if m.Mode == nil && m.EnableGraph == nil && m.Write == nil && m.Rerank == nil {
 		const rule = "on: none of MEMORY_MODE, MEMORY_ENABLE_GRAPH, MEMORY_GRAPH_WRITE, MEMORY_GRAPH_RERANK_ENABLED is set"
 		return Switches{Write: true, Rerank: true, WriteRule: rule, RerankRule: rule}
@@ -23,6 +38,7 @@ func (m Memory) Resolve() Switches {
 	s := Switches{WriteRule: rule, RerankRule: rule}
 	s.Write, s.WriteRule = switchUnder(graph, rule, m.Write, "MEMORY_GRAPH_WRITE", true)
 	s.Rerank, s.RerankRule = switchUnder(graph, rule, m.Rerank, "MEMORY_GRAPH_RERANK_ENABLED", false)
+	s.Paused = graph && !s.Write
 	if !graph {
 		for _, o := range []struct {
 			set *bool

@@ -28,6 +28,11 @@ func (c Config) Validate() error {
 		optional("MEMORY_GRAPH_BUDGET_MS", c.Rerank.BudgetMS, 1, 60_000),
 		between("KITH_DRAIN_TIMEOUT", c.Serve.DrainTimeout, 100*time.Millisecond, 10*time.Minute),
 		between("KITH_SEARCH_TIMEOUT", c.Serve.SearchLimit, time.Millisecond, 10*time.Minute),
+		between("KITH_READY_LAG", c.Ready.Lag, 0, 1_000_000_000),
+		between("KITH_READY_SILENCE", c.Ready.Silence, time.Second, 24*time.Hour),
+		between("KITH_READY_ERROR_SHARE", c.Ready.ErrorShare, 0, 1),
+		between("KITH_READY_ERROR_WINDOW", c.Ready.ErrorWindow, 10*time.Second, time.Hour),
+		c.Standby.validate(c.NATS.URL),
 		together("NATS_CERT", c.NATS.Cert, "NATS_KEY", c.NATS.Key),
 	)
 }

@@ -16,6 +16,8 @@ type Health struct {
 	GraphLoaded bool      `json:"graph_loaded"`
 	StorePID    int       `json:"store_pid"`             // of the process that has the graph's file; 0 while there is none
 	Projecting  bool      `json:"projecting"`            // events are being taken
+	Projection  string    `json:"projection"`            // what makes it so: a setting, or that it ended
+	Role        string    `json:"role,omitempty"`        // RoleActive or RoleStandby, where services stand in for each other
 	Pending     uint64    `json:"pending"`               // events of the stream that are not projected yet
 	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
 	LastSuccess time.Time `json:"last_success,omitzero"` // the projector last finished a cycle without trouble, also with nothing to do
@@ -23,7 +25,18 @@ type Health struct {
 	LastErrorAt time.Time `json:"last_error_at,omitzero"`
 	Dead        uint64    `json:"dead"`       // events dead-lettered since start
 	DeadFacts   uint64    `json:"dead_facts"` // single facts dead-lettered since start
+
+	// ErrorShare is the share of the events handled lately (KITH_READY_ERROR_WINDOW) that were dead-lettered or given back, 0
+	// to 1, and Handled how many were handled.
+	ErrorShare float64 `json:"error_share"`
+	Handled    int     `json:"handled"`
 }
+
+// Roles of services that stand in for each other.
+const (
+	RoleActive  = "active"  // settles the events
+	RoleStandby = "standby" // keeps its graph up to date
+)
 
 // Stats counts what the service holds.
 type Stats struct {
@@ -81,6 +94,9 @@ type FeedStats struct {
 	Rewound     uint64 `json:"rewound"`     // times that events were taken again because the graph had gone back
 	BatchSize   int    `json:"batch_size"`  // most events in the next transaction
 	Pending     uint64 `json:"pending"`     // not projected yet
+	Undelivered int    `json:"undelivered"` // bad events that wait because their dead letters cannot be stored
+	Missing     uint64 `json:"missing"`     // dropped by the stream before they were taken
+	Takeovers   uint64 `json:"takeovers"`   // times that this service became the active one
 }
 
 // livez answers as long as the process can.

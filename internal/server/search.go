@@ -47,9 +47,22 @@ func (s *Server) register(api huma.API) {
 }
 
 func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {
-	q, err := in.Body.query()
+	start := time.Now()
+	answer, err := s.answer(ctx, in.Body)
 	if err != nil {
-		return nil, huma.Error422UnprocessableEntity(err.Error())
+		s.cfg.Metrics.searchFailed(err)
+		return nil, err
+	}
+	took := time.Since(start)
+	s.cfg.Metrics.search(answer.Rerank, took)
+	return &searchOutput{Body: response(answer, s.ops.AppliedSeq(), took)}, nil
+}
+
+// answer searches; errors are those of HTTP.
+func (s *Server) answer(ctx context.Context, req SearchRequest) (reader.Answer, error) {
+	q, err := req.query()
+	if err != nil {
+		return reader.Answer{}, huma.Error422UnprocessableEntity(err.Error())
 	}
 	if s.cfg.SearchTimeout > 0 {
 		var cancel context.CancelFunc
@@ -58,12 +71,11 @@ func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, 
 	}
 	s.searches.Add(1)
 	defer s.searches.Add(-1)
-	start := time.Now()
 	answer, err := s.search.Search(ctx, q)
 	if err != nil {
-		return nil, s.httpError(err)
+		return reader.Answer{}, s.httpError(err)
 	}
-	return &searchOutput{Body: response(answer, s.ops.AppliedSeq(), time.Since(start))}, nil
+	return answer, nil
 }
 
 // query translates the request; errors name the field.
@@ -96,6 +108,9 @@ func (r SearchRequest) query() (reader.Query, error) {
 	return q, nil
 }
 
+// statusClientGone is what a client would be told that has gone; it does not see it, logs and metrics do.
+const statusClientGone = 499
+
 // httpError is the one place that maps the reader's errors to statuses.
 func (s *Server) httpError(err error) error {
 	switch {
@@ -108,7 +123,7 @@ func (s *Server) httpError(err error) error {
 	case errors.Is(err, vdb.ErrUnavailable), errors.Is(err, vdb.ErrNoCollection), errors.Is(err, vdb.ErrClosed):
 		return huma.Error503ServiceUnavailable(err.Error())
 	case errors.Is(err, context.Canceled):
-		return huma.NewError(499, "client closed the request") // the client does not see it; logs and metrics do
+		return huma.NewError(statusClientGone, "client closed the request")
 	default:
 		s.log.Error("search", "err", err)
 		return huma.Error500InternalServerError(err.Error())

@@ -59,6 +59,7 @@ type Config struct {
 	// answers loopback names only, so that no web page can reach it by a name of its own (DNS rebinding).
 	Hosts         []string
 	SearchTimeout time.Duration // longest time one search may take; 0 is no limit
+	Metrics       *Metrics      // served at GET /metrics; nil: ones of the server's own, in which the feed does not count
 	Logger        *slog.Logger
 }
 
@@ -78,10 +79,15 @@ func New(search Searcher, ops Operator, cfg Config) *Server {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
+	if cfg.Metrics == nil {
+		cfg.Metrics = NewMetrics(time.Minute)
+	}
 	s := &Server{search: search, ops: ops, cfg: cfg, log: cfg.Logger.With("component", "http")}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", s.livez)
 	mux.HandleFunc("GET /readyz", s.readyz)
+	cfg.Metrics.registry.MustRegister(&stateCollector{server: s})
+	mux.Handle("GET /metrics", cfg.Metrics.handler())
 	apiConfig := huma.DefaultConfig("kith", cfg.Version)
 	apiConfig.Formats = map[string]huma.Format{"application/json": strictJSON(), "json": strictJSON()}
 	apiConfig.DocsPath = "" // its page would load scripts from elsewhere; the document itself is at /openapi.json

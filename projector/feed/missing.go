@@ -8,6 +8,14 @@ type Missing struct {
 	From, To uint64 // stream sequences, both included
 }
 
+// Events returns how many events the range has.
+func (m Missing) Events() uint64 {
+	if m == (Missing{}) {
+		return 0
+	}
+	return m.To - m.From + 1
+}
+
 // gone returns what the stream no longer has of the events after seq.
 func gone(seq uint64, stream *jetstream.StreamInfo) Missing {
 	m := Missing{max(seq+1, stream.Config.FirstSeq), max(stream.State.FirstSeq, 1) - 1}
