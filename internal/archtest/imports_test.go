@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"vdb/vdbtest/wire":          {"vdb", "graphstore"},
 	"rerank":                    {"graphstore"},
 	"reader":                    {"vdb", "rerank", "graphstore"},
+	"internal/canary":           {},
 	"internal/config":           {},
 	"internal/natsserver":       {},
 	"internal/sample":           {},
