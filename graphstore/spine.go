@@ -2,6 +2,7 @@ package graphstore
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 )
@@ -24,9 +25,17 @@ type SpinePlace struct {
 	ID                   string
 }
 
-// Compare orders places.
+// Compare orders places. One without a RecordedAt comes before those with one, also with one before 1970.
 func (p SpinePlace) Compare(o SpinePlace) int {
-	return cmp.Or(cmp.Compare(p.MemoryAt, o.MemoryAt), cmp.Compare(p.RecordedAt, o.RecordedAt), cmp.Compare(p.ID, o.ID))
+	return cmp.Or(cmp.Compare(p.MemoryAt, o.MemoryAt), cmp.Compare(absentFirst(p.RecordedAt), absentFirst(o.RecordedAt)), cmp.Compare(p.ID, o.ID))
+}
+
+// absentFirst returns a number that orders instants, absent ones first: their own coding puts those in the middle.
+func absentFirst(i Instant) int64 {
+	if !i.Present() {
+		return math.MinInt64
+	}
+	return int64(i)
 }
 
 // PlaceOnSpine returns a fact's place; false if it has none: only active facts with a memory_at are on the spine.
