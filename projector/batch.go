@@ -25,7 +25,7 @@ func (d *draft) deriveBatch(batch string, joined []graphstore.Fact) {
 	before := d.view.BatchMembers(batch)
 	members := joined
 	for _, f := range before {
-		if _, settled := d.facts[f.ID]; !settled {
+		if _, settled := d.facts[f.ID]; !settled && d.presentNow(f.ID) { // also not one of which nothing is left
 			members = append(members, f)
 		}
 	}
