@@ -105,6 +105,10 @@ type Config struct {
 	// StatusInterval is how often the server is asked for the state of the consumer. Defaults to [DefaultStatusInterval].
 	StatusInterval time.Duration
 
+	// StallAfter is how long the feed waits for messages that the server says it has, until it takes the consumer up again; longer
+	// than any delivery can take. Defaults to AckWait and twice StatusInterval.
+	StallAfter time.Duration
+
 	// Hooks are told what happens.
 	Hooks Hooks
 
@@ -129,6 +133,7 @@ func (c Config) withDefaults() Config {
 	c.DrainTimeout = cmp.Or(c.DrainTimeout, DefaultDrainTimeout)
 	c.PublishTimeout = cmp.Or(c.PublishTimeout, DefaultPublishTimeout)
 	c.StatusInterval = cmp.Or(c.StatusInterval, DefaultStatusInterval)
+	c.StallAfter = cmp.Or(c.StallAfter, c.AckWait+2*c.StatusInterval)
 	c.Hooks = c.Hooks.withDefaults()
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
@@ -169,7 +174,7 @@ func (c Config) validate() error {
 		value time.Duration
 	}{
 		{"ack wait", c.AckWait}, {"drain timeout", c.DrainTimeout}, {"publish timeout", c.PublishTimeout}, {"status interval", c.StatusInterval},
-		{"commit target", c.CommitTarget}, {"mark interval", c.MarkInterval},
+		{"commit target", c.CommitTarget}, {"mark interval", c.MarkInterval}, {"stall after", c.StallAfter},
 	} {
 		if d.value < 0 {
 			bad("%s %s: want more than 0", d.name, d.value)

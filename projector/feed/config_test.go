@@ -12,15 +12,15 @@ import (
 
 func TestDefaults(t *testing.T) {
 	c := Config{}.withDefaults()
-	got := fmt.Sprintf("streams %+v\nlimits %+v\nbatch %d in %s of %d bytes, commit in %s, mark after %s\nack wait %s, at most %d pending\nretry %s to %s, poison after %d\ndrain %s, publish %s, status %s",
+	got := fmt.Sprintf("streams %+v\nlimits %+v\nbatch %d in %s of %d bytes, commit in %s, mark after %s\nack wait %s, at most %d pending\nretry %s to %s, poison after %d\ndrain %s, publish %s, status %s, stalled after %s",
 		c.Streams, c.Limits, c.BatchSize, c.BatchWait, c.BatchBytes, c.CommitTarget, c.MarkInterval, c.AckWait, c.MaxAckPending, c.RetryMin, c.RetryMax, c.PoisonAfter,
-		c.DrainTimeout, c.PublishTimeout, c.StatusInterval)
+		c.DrainTimeout, c.PublishTimeout, c.StatusInterval, c.StallAfter)
 	want := `streams {MaxAge:0s MaxBytes:0 DeadMaxAge:0s DeadMaxBytes:0 DuplicateWindow:2m0s MaxEventBytes:1048576 Replicas:1}
 limits {MaxBytes:1048576 MaxFacts:1000}
 batch 2048 in 50ms of 8388608 bytes, commit in 1s, mark after 5s
 ack wait 30s, at most 8192 pending
 retry 200ms to 15s, poison after 8
-drain 10s, publish 5s, status 5s`
+drain 10s, publish 5s, status 5s, stalled after 40s`
 	if got != want {
 		t.Errorf("defaults:\n%s\nwant:\n%s", got, want)
 	}
@@ -38,10 +38,10 @@ func TestConfigNamesAllViolations(t *testing.T) {
 		"negative": {Config{
 			Limits: projector.Limits{MaxBytes: -1}, Streams: StreamsConfig{MaxAge: -1}, BatchSize: -1, BatchWait: -1, BatchBytes: -1, AckWait: -1,
 			MaxAckPending: -4, RetryMin: -1, PoisonAfter: -1, DrainTimeout: -1, PublishTimeout: -1, StatusInterval: -1,
-			CommitTarget: -1, MarkInterval: -1,
+			CommitTarget: -1, MarkInterval: -1, StallAfter: -1,
 		}, []string{"max event bytes -1", "max age -1ns", "batch size -1", "batch wait -1ns", "batch bytes -1", "ack wait -1ns",
 			"max ack pending -4", "retry min -1ns", "poison after -1", "drain timeout -1ns", "publish timeout -1ns", "status interval -1ns",
-			"commit target -1ns", "mark interval -1ns"}},
+			"commit target -1ns", "mark interval -1ns", "stall after -1ns"}},
 		"too large a batch":             {Config{BatchSize: 10_001}, []string{"batch size 10001: want 1 to 10000"}},
 		"too little in flight":          {Config{BatchSize: 100, MaxAckPending: 199}, []string{"max ack pending 199: want at least twice batch size 100"}},
 		"a batch that outlives its ack": {Config{BatchWait: 2 * time.Second, AckWait: 3 * time.Second}, []string{"batch wait 2s: want 1ms to half of ack wait 3s"}},

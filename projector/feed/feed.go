@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -199,6 +200,7 @@ func (f *Feed) once(ctx, work context.Context) error {
 func (f *Feed) trouble(err error) {
 	f.loop.failures++
 	f.health.failed(err)
+	f.idle.Store(0) // what keeps messages from coming is known
 	level := slog.LevelDebug
 	if f.loop.failures == 1 {
 		level = slog.LevelError
@@ -212,8 +214,8 @@ func (f *Feed) recovered() {
 		f.log.Info("feed is running again", "failures", f.loop.failures)
 	}
 	f.loop.failures = 0
-	if f.loop.deadErr != nil {
-		f.health.failed(f.loop.deadErr)
+	if err := cmp.Or(f.loop.deadErr, f.health.stallError()); err != nil {
+		f.health.failed(err)
 		return
 	}
 	f.health.succeeded()

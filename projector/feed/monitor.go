@@ -67,10 +67,7 @@ func (f *Feed) ask(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	}
 	f.health.observe(info)
 	f.missing(f.progress.overtaken(gap, stream))
-	if reason := f.stalled(info, time.Now()); reason != "" {
-		f.idle.Store(time.Now().UnixNano())
-		f.kickOff(reason)
-	}
+	f.watch(info, time.Now())
 	return info, nil
 }
 
@@ -79,25 +76,5 @@ func (f *Feed) kickOff(reason string) {
 	select {
 	case f.kick <- reason:
 	default:
-	}
-}
-
-// stalled returns why the consumer must be taken up again: the server has messages for the feed, the feed has been waiting
-// for longer than any delivery can take, and nobody holds anything up on purpose. Servers and clients have had bugs of
-// this kind (nats-server#6905, nats.go#1729).
-func (f *Feed) stalled(info *jetstream.ConsumerInfo, now time.Time) string {
-	since := f.idle.Load()
-	if since == 0 || info.Paused {
-		return ""
-	}
-	waited := now.Sub(time.Unix(0, since))
-	limit := f.cfg.AckWait + 2*f.cfg.StatusInterval
-	switch {
-	case info.NumPending > 0 && info.NumAckPending < f.cfg.MaxAckPending && waited > limit:
-		return fmt.Sprintf("%d messages pending and none delivered for %s", info.NumPending, waited.Round(time.Second))
-	case info.NumAckPending > 0 && waited > limit+f.cfg.RetryMax:
-		return fmt.Sprintf("%d messages unsettled and none delivered again for %s", info.NumAckPending, waited.Round(time.Second))
-	default:
-		return ""
 	}
 }

@@ -3,7 +3,9 @@ package feed
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -183,28 +185,77 @@ func TestConsumerOfOtherSettingsIsUpdated(t *testing.T) {
 	}
 }
 
-// TestStalledConsumerIsTakenUpAgain lets the server claim that it has messages which it does not deliver.
+// TestStalledConsumerIsTakenUpAgain lets the server claim that it has messages which it does not deliver: once, over several
+// attempts, and once more later.
 func TestStalledConsumerIsTakenUpAgain(t *testing.T) {
 	js, g := newJS(t), newGraph(t)
+	log := &lines{}
 	cfg := fastConfig()
-	cfg.AckWait, cfg.StatusInterval = 30*time.Millisecond, 10*time.Millisecond // stalled after 50 ms
+	cfg.StatusInterval, cfg.StallAfter, cfg.Logger = 10*time.Millisecond, 50*time.Millisecond, slog.New(log)
 	f := newFeed(t, js, g, cfg)
+	f.env.pullWait = 20 * time.Millisecond // several empty pulls in an episode
+	var claims atomic.Bool
 	f.env.info = func(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 		info, err := f.consumerInfo(ctx)
-		if err == nil && f.counters.rebuilt.Load() < 2 {
+		if err == nil && claims.Load() {
 			info.NumPending += 7
 		}
 		return info, err
 	}
 	r := run(t, f)
-	eventually(t, "taken up again twice", func() bool { return f.Status().Rebuilt >= 2 })
+	eventually(t, "all is well", func() bool { return !f.Status().LastSuccess.IsZero() })
+	created := consumerOf(t, js).Created
+	for episode := 1; episode <= 2; episode++ {
+		before := f.Status().Stalls
+		claims.Store(true)
+		eventually(t, "taken up again twice", func() bool { return f.Status().Stalls >= before+2 })
+		eventually(t, "the status says so", func() bool {
+			s := f.Status()
+			return s.Failures > 0 && s.LastError != nil && strings.Contains(s.LastError.Error(), "7 messages pending and none delivered")
+		})
+		s := f.Status()
+		if s.StalledSince.IsZero() || s.LastSuccess.After(s.StalledSince) {
+			t.Errorf("status %+v: want a stall, and no success since", s)
+		}
+		claims.Store(false)
+		eventually(t, "it is over", func() bool { s := f.Status(); return s.StalledSince.IsZero() && s.Failures == 0 })
+		if n := log.count("WARN the server has messages and delivers none"); n != episode {
+			t.Errorf("%d lines after %d episodes", n, episode)
+		}
+	}
 	publish(t, js, numbered(userA, 3)...)
 	r.applied(t)
 	g.wantFacts(t, userA, 3)
+	if !consumerOf(t, js).Created.Equal(created) {
+		t.Error("the consumer was made again: it was there")
+	}
+	if n := log.count("ERROR"); n != 0 {
+		t.Errorf("%d errors logged beside the stalls", n)
+	}
+}
+
+// TestDeliveryEndsAStall: messages that come are the proof.
+func TestDeliveryEndsAStall(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	cfg := fastConfig()
+	cfg.StatusInterval, cfg.StallAfter = 10*time.Millisecond, 50*time.Millisecond
+	f := newFeed(t, js, g, cfg)
+	f.env.info = func(ctx context.Context) (*jetstream.ConsumerInfo, error) {
+		info, err := f.consumerInfo(ctx)
+		if err == nil && f.progress.position() == 0 {
+			info.NumPending += 7
+		}
+		return info, err
+	}
+	r := run(t, f)
+	eventually(t, "stalled", func() bool { return !f.Status().StalledSince.IsZero() })
+	publish(t, js, numbered(userA, 1)...)
+	r.applied(t)
+	eventually(t, "over", func() bool { s := f.Status(); return s.StalledSince.IsZero() && s.Failures == 0 })
 }
 
 func TestStalled(t *testing.T) {
-	f := &Feed{cfg: Config{AckWait: 30 * time.Second, StatusInterval: 5 * time.Second, RetryMax: 15 * time.Second, MaxAckPending: 512}}
+	f := &Feed{cfg: Config{AckWait: 30 * time.Second, StatusInterval: 5 * time.Second, StallAfter: 40 * time.Second, RetryMax: 15 * time.Second, MaxAckPending: 512}}
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		idle time.Duration // negative: at work

@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -65,10 +64,13 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 	case <-lost:
 		ended = errLost
 	case reason := <-f.kick:
-		if reason != "" {
-			f.rebuilt(reason)
+		f.loop.consumer = nil
+		if reason == "" {
+			ended = errors.New("the consumer is gone")
+		} else { // a stall, which the monitor has told of
+			f.counters.rebuilt.Add(1)
+			f.cfg.Hooks.Rebuilt(reason)
 		}
-		ended = errors.New(cmp.Or(reason, "the consumer is gone"))
 	}
 	cancel()
 	if msg := <-fetched.Messages(); msg != nil { // arrived in the same instant
@@ -88,6 +90,7 @@ func (f *Feed) deliver(batch []*delivery, msg jetstream.Msg) []*delivery {
 		return batch
 	}
 	f.progress.delivered(meta.Sequence, d.count == 1)
+	f.moved()
 	f.health.delivered(d.pending)
 	if d.count > 1 {
 		f.counters.redelivered.Add(1)

@@ -40,6 +40,12 @@ type Status struct {
 	// Undelivered is how many messages wait because their dead letter, or that of a fact of theirs, cannot be stored. They
 	// are in nobody's way and count in AckPending. LastSuccess stands while there are any.
 	Undelivered int
+	// StalledSince is when it was found that the server has messages for the feed and delivers none, in the episode that lasts
+	// now; zero if there is none. LastSuccess stands while there is. Stalls is how often the consumer was taken up again for that.
+	StalledSince time.Time
+	Stalls       uint64
+	// AdvisoryTrouble is why the server's word of messages that it gives up on is not heard at present; nil if it is.
+	AdvisoryTrouble error
 	// BatchSize is how many messages make a batch now; see Config.CommitTarget.
 	BatchSize int
 
@@ -55,10 +61,13 @@ type Status struct {
 	MarkCommits uint64 // transactions that recorded the mark alone; not among Commits
 	Rebuilt     uint64 // times that the consumer had to be made or taken up again
 	Rewound     uint64 // times that the consumer was made again because the graph had gone back
+	Caught      uint64 // of Dead, messages that the server had given up on without a dead letter
 }
 
 // counters are written by the feed's goroutine and read by anyone.
 type counters struct {
+	stalls, caught atomic.Uint64
+
 	applied, unchanged, withdrawn, forgotten, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound atomic.Uint64
 }
 
@@ -76,6 +85,10 @@ type health struct {
 		failures    int
 		undelivered int
 		missing     Missing
+
+		stalled      error // nil outside of an episode
+		stalledSince time.Time
+		advisory     error
 	}
 }
 
@@ -139,6 +152,7 @@ func (f *Feed) Status() Status {
 		Dead: f.counters.dead.Load(), DeadFacts: f.counters.deadFacts.Load(), Redelivered: f.counters.redelivered.Load(),
 		Returned: f.counters.returned.Load(), Commits: f.counters.commits.Load(), Rebuilt: f.counters.rebuilt.Load(),
 		MarkCommits: f.counters.markCommits.Load(), Rewound: f.counters.rewound.Load(),
+		Stalls: f.counters.stalls.Load(), Caught: f.counters.caught.Load(),
 		Marked: f.marks.Load(), BatchSize: int(f.batch.Load()), InHand: f.progress.inHand(),
 	}
 	h := &f.health
@@ -147,6 +161,7 @@ func (f *Feed) Status() Status {
 	s.Attached = h.mu.attached && s.Connected
 	s.Pending, s.AckPending, s.AsOf = h.mu.pending, h.mu.ackPending, h.mu.asOf
 	s.Undelivered, s.Missing = h.mu.undelivered, h.mu.missing
+	s.StalledSince, s.AdvisoryTrouble = h.mu.stalledSince, h.mu.advisory
 	s.LastSuccess, s.LastError, s.LastErrorAt, s.Failures = h.mu.lastSuccess, h.mu.lastError, h.mu.lastErrorAt, h.mu.failures
 	return s
 }
