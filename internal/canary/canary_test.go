@@ -129,16 +129,29 @@ func TestSearchAcrossChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	offsets := map[string]int64{}
-	for _, h := range got.Hits {
-		offsets[filepath.Base(h.File)] += h.Offset // a hit twice would be at twice the place
-	}
-	for i, place := range places {
-		if at, ok := offsets[fmt.Sprint("file-", i)]; !ok || at != int64(place) {
-			t.Errorf("file %d: found at %d %v, want %d", i, at, ok, place)
+	for i, h := range got.Hits {
+		if h.Class != fmt.Sprint("class ", i) || h.Count != 4 || len(h.Places) != canary.MaxPlaces || h.Text != "canary-of-20-letters" {
+			t.Errorf("%+v: want 4 in class %d and the first places of them", h, i)
+		}
+		for _, p := range h.Places {
+			offsets[filepath.Base(p.File)] += p.Offset // a hit twice would be at twice the place
 		}
 	}
+	listed := 0
+	for i, place := range places {
+		at, ok := offsets[fmt.Sprint("file-", i)]
+		if ok && at != int64(place) {
+			t.Errorf("file %d: found at %d, want %d", i, at, place)
+		}
+		if ok {
+			listed++
+		}
+	}
+	if len(got.Hits) != 2 || listed != 2*canary.MaxPlaces {
+		t.Errorf("%d hits, %d places: want 2 and %d", len(got.Hits), listed, 2*canary.MaxPlaces)
+	}
 	const size = 2*chunk + 100
-	want := []canary.Class{{Class: "class 0", Files: 4, Bytes: 4 * size, Hits: 4}, {Class: "class 1", Files: 4, Bytes: 4 * size, Hits: 4}}
+	want := []canary.Class{{Class: "class 0", Files: 4, Bytes: 4 * size}, {Class: "class 1", Files: 4, Bytes: 4 * size}}
 	if diff := cmp.Diff(want, got.Classes); diff != "" || got.Files != 8 || got.Bytes != 8*size || got.Canaries != 2 {
 		t.Errorf("%+v (-want +got):\n%s", got, diff)
 	}

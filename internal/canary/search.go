@@ -9,25 +9,8 @@ import (
 	"path/filepath"
 )
 
-// MaxHits bounds how many hits a report lists; all are counted.
-const MaxHits = 200
-
-// Hit is a place where a text was found.
-type Hit struct {
-	Canary
-
-	Class  string `json:"class"`
-	File   string `json:"file"`   // relative to the directory
-	Offset int64  `json:"offset"` // of the first byte
-}
-
-// Class is what was looked at of one class of files.
-type Class struct {
-	Class string `json:"class"`
-	Files int    `json:"files"`
-	Bytes int64  `json:"bytes"` // searched
-	Hits  int    `json:"hits"`
-}
+// MaxPlaces bounds how many places of one text in one class of files a report lists; all are counted.
+const MaxPlaces = 3
 
 // Report is what a search through a directory found.
 type Report struct {
@@ -36,9 +19,31 @@ type Report struct {
 	Files    int     `json:"files"`
 	Bytes    int64   `json:"bytes"` // searched
 	Classes  []Class `json:"classes"`
-	Hits     []Hit   `json:"hits,omitempty"` // the first of them
+	Hits     []Hit   `json:"hits,omitempty"`
 	// Vanished are files that were listed and gone when they were to be read: the stores replace theirs while they run.
 	Vanished []string `json:"vanished,omitempty"`
+}
+
+// Class is what was looked at of one class of files.
+type Class struct {
+	Class string `json:"class"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"` // searched
+}
+
+// Hit is a text that was found in a class of files.
+type Hit struct {
+	Canary
+
+	Class  string  `json:"class"`
+	Count  int     `json:"count"`
+	Places []Place `json:"places"` // the first of them
+}
+
+// Place is where a text begins.
+type Place struct {
+	File   string `json:"file"` // relative to the directory
+	Offset int64  `json:"offset"`
 }
 
 // class returns the account of a class, a new one if need be.
@@ -52,6 +57,27 @@ func (r *Report) class(name string) *Class {
 	return &r.Classes[len(r.Classes)-1]
 }
 
+// hits collects what is found, by text and class.
+type hits struct {
+	index map[[2]string]int
+	all   []Hit
+}
+
+func (h *hits) add(c Canary, class string, at Place) {
+	key := [2]string{c.Text, class}
+	i, known := h.index[key]
+	if !known {
+		i = len(h.all)
+		h.index[key] = i
+		h.all = append(h.all, Hit{Canary: c, Class: class})
+	}
+	hit := &h.all[i]
+	hit.Count++
+	if len(hit.Places) < MaxPlaces {
+		hit.Places = append(hit.Places, at)
+	}
+}
+
 // Search reads every regular file below dir and looks for the texts. classify names what a file belongs to, from its path
 // below dir with slashes. A file that cannot be read is an error: a search that has not seen everything proves nothing.
 // Files that grow while they are read are read as far as they then go.
@@ -59,6 +85,7 @@ func (r *Report) class(name string) *Class {
 // It must not run in a process that has one of the files open under POSIX locks, as SQLite has: closing a file drops them.
 func (f *Finder) Search(dir string, classify func(path string) string) (Report, error) {
 	report := Report{Dir: dir, Canaries: len(f.canaries)}
+	found := hits{index: map[[2]string]int{}}
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(dir, path) // path is below dir
 		switch {
@@ -72,10 +99,7 @@ func (f *Finder) Search(dir string, classify func(path string) string) (Report, 
 		}
 		class := report.class(classify(filepath.ToSlash(rel)))
 		n, err := f.searchFile(path, func(canary int, offset int64) {
-			class.Hits++
-			if len(report.Hits) < MaxHits {
-				report.Hits = append(report.Hits, Hit{Canary: f.canaries[canary], Class: class.Class, File: rel, Offset: offset})
-			}
+			found.add(f.canaries[canary], class.Class, Place{File: rel, Offset: offset})
 		})
 		if errors.Is(err, fs.ErrNotExist) {
 			report.Vanished = append(report.Vanished, rel)
@@ -85,6 +109,7 @@ func (f *Finder) Search(dir string, classify func(path string) string) (Report, 
 		report.Files, report.Bytes = report.Files+1, report.Bytes+n
 		return err
 	})
+	report.Hits = found.all
 	if err != nil {
 		return report, fmt.Errorf("search files: %w", err)
 	}
