@@ -11,12 +11,12 @@ const maxDeadErrors = 20
 
 // DeadReport is the account of work on many dead letters.
 type DeadReport struct {
-	Matched  int         // letters that the filter means
-	Done     int         // dropped, or published again and dropped; 0 in a dry run
-	Refused  int         // letters that cannot be replayed; they are where they were
-	Errors   []DeadError // the first of the refusals
-	Replayed []Replayed  // the first of what was published again
-	Last     uint64      // the last event that was published again, as its sequence in the event stream
+	Matched  int          // letters that the filter means
+	Done     int          // dropped, or published again and dropped; 0 in a dry run
+	Refused  int          // letters that cannot be replayed; they are where they were
+	Errors   []DeadError  // the first of the refusals
+	Replayed []DeadReplay // the first of what was published again
+	Last     uint64       // the last event that was published again, as its sequence in the event stream
 }
 
 // DeadError is a dead letter that cannot be replayed.
@@ -148,7 +148,7 @@ func (w *deadWork) replay(ctx context.Context, letters []Letter) error {
 		return err
 	}
 	letters[0] = first
-	r := Replayed{}
+	r := DeadReplay{}
 	if w.dryRun {
 		err = w.d.check(ctx, first, nil)
 	} else {

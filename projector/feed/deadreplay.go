@@ -36,8 +36,8 @@ const (
 	HeaderReplayFacts = "Kith-Replay-Facts"
 )
 
-// Replayed says what became of a dead letter that was published again.
-type Replayed struct {
+// DeadReplay says what became of a dead letter that was published again.
+type DeadReplay struct {
 	Number    uint64
 	Sequence  uint64 // in the event stream; what [Feed.WaitApplied] takes
 	Subject   string // on which it was published
@@ -55,14 +55,14 @@ type Replayed struct {
 //
 // Errors: [ErrNoDeadLetter] and [ErrNotReplayable] leave everything as it was. After any other error it may be published or
 // not, and the dead letter is still there; Replay may be repeated.
-func (d *DeadLetters) Replay(ctx context.Context, number uint64, corrected []byte) (Replayed, error) {
+func (d *DeadLetters) Replay(ctx context.Context, number uint64, corrected []byte) (DeadReplay, error) {
 	l, err := d.get(ctx, number)
 	if err != nil {
-		return Replayed{}, err
+		return DeadReplay{}, err
 	}
 	r, err := d.replay(ctx, []Letter{l}, corrected)
 	if err != nil {
-		return Replayed{}, fmt.Errorf("replay dead letter %d: %w", number, err)
+		return DeadReplay{}, fmt.Errorf("replay dead letter %d: %w", number, err)
 	}
 	return r, nil
 }
@@ -80,7 +80,7 @@ func (d *DeadLetters) CheckReplay(ctx context.Context, number uint64, corrected 
 }
 
 func (d *DeadLetters) check(ctx context.Context, l Letter, corrected []byte) error {
-	if err := d.replayable(l, corrected, &Replayed{Subject: l.Subject}); err != nil {
+	if err := d.replayable(l, corrected, &DeadReplay{Subject: l.Subject}); err != nil {
 		return err
 	}
 	raw, err := d.original(ctx, l)
@@ -91,9 +91,9 @@ func (d *DeadLetters) check(ctx context.Context, l Letter, corrected []byte) err
 }
 
 // replay publishes again what letters are about: one, or several bad facts of one event that is still in the event stream.
-func (d *DeadLetters) replay(ctx context.Context, letters []Letter, corrected []byte) (Replayed, error) {
+func (d *DeadLetters) replay(ctx context.Context, letters []Letter, corrected []byte) (DeadReplay, error) {
 	l := letters[0]
-	r := Replayed{Number: l.Number, Subject: l.Subject}
+	r := DeadReplay{Number: l.Number, Subject: l.Subject}
 	if err := d.replayable(l, corrected, &r); err != nil {
 		return r, err
 	}
@@ -127,7 +127,7 @@ func (d *DeadLetters) replay(ctx context.Context, letters []Letter, corrected []
 var errGone = errors.New("their event is no longer in the event stream")
 
 // replayable checks what does not need the original, and decides on the subject.
-func (d *DeadLetters) replayable(l Letter, corrected []byte, r *Replayed) error {
+func (d *DeadLetters) replayable(l Letter, corrected []byte, r *DeadReplay) error {
 	if l.Foreign != nil {
 		return fmt.Errorf("%w: it is no dead letter of kith's: %w", ErrNotReplayable, l.Foreign)
 	}
@@ -201,7 +201,7 @@ func replayMessage(l Letter, subject string, payload []byte, facts string) *nats
 	return msg
 }
 
-func (d *DeadLetters) publish(ctx context.Context, msg *nats.Msg, r *Replayed) error {
+func (d *DeadLetters) publish(ctx context.Context, msg *nats.Msg, r *DeadReplay) error {
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.Timeout)
 	defer cancel()
 	ack, err := d.js.PublishMsg(ctx, msg, publishOptions()...)

@@ -212,7 +212,7 @@ func TestReplayWhoseAnswerIsLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := Replayed{}
+	first := DeadReplay{}
 	if err := d.publish(ctx, replayMessage(l, l.Subject, l.Payload, ""), &first); err != nil { // and the process dies
 		t.Fatal(err)
 	}
