@@ -1,10 +1,6 @@
 package projector
 
-import (
-	"strings"
-
-	"github.com/kithgraph/kith/graphstore"
-)
+import "github.com/kithgraph/kith/graphstore"
 
 // MaxEvidenceBytes is the longest evidence of a decision on an entity, in bytes of UTF-8.
 const MaxEvidenceBytes = 2000
@@ -109,13 +105,10 @@ func (r EntityRetyped) validate(ev Event) error {
 	if err := r.Entity.validate(); err != nil {
 		return under("entity", err)
 	}
-	if err := checkText("to", r.To); err != nil {
+	if err := checkName("to", r.To); err != nil {
 		return err
 	}
-	switch {
-	case strings.TrimSpace(r.To) == "":
-		return badField("to", "%s is empty: want an entity type", graphstore.Shorten(r.To))
-	case typeWord(r.To) == typeWord(r.Entity.Type):
+	if typeWord(r.To) == typeWord(r.Entity.Type) {
 		return badField("to", "%s is the type the entity has: want another one", graphstore.Shorten(r.To))
 	}
 	return checkDecision(ev, r.Version, r.Evidence)

@@ -56,7 +56,7 @@ func checkName(field, name string) error {
 		return err
 	}
 	if NormalizeName(name) == "" {
-		return badField(field, "%s has no visible character: want a name", graphstore.Shorten(name))
+		return badField(field, "%s has no visible character: want one at least", graphstore.Shorten(name))
 	}
 	return nil
 }

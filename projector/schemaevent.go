@@ -1,8 +1,6 @@
 package projector
 
-import (
-	"github.com/kithgraph/kith/graphstore"
-)
+import "github.com/kithgraph/kith/graphstore"
 
 // SchemaLevel is the level of every schema.
 const SchemaLevel = "l6"

@@ -31,10 +31,12 @@ var mayImport = map[string][]string{
 	"reader":                    {"vdb", "rerank", "graphstore"},
 	"internal/canary":           {},
 	"internal/config":           {},
+	"internal/eventdoc":         {"projector", "projector/feed", "graphstore"},
+	"internal/eventdoc/gen":     {"internal/eventdoc"},
 	"internal/natsserver":       {},
 	"internal/sample":           {},
 	"internal/archtest":         {},
-	"internal/server":           {"reader", "projector", "vdb", "rerank", "graphstore"},
+	"internal/server":           {"internal/canary", "reader", "projector", "vdb", "rerank", "graphstore"},
 	"cmd/kith":                  {"*"},
 }
 
