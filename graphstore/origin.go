@@ -79,3 +79,14 @@ func (s *Snapshot) FactsOn(k Key) []Node {
 	}
 	return nodes.at(i).facts
 }
+
+// Unseen returns the number of facts that edges name and no event or backfill was about. It looks at every fact.
+func (s *Snapshot) Unseen() int {
+	n := 0
+	for i := range s.facts.n {
+		if f := s.facts.at(i); f != nil && f.state == StateUnseen {
+			n++
+		}
+	}
+	return n
+}

@@ -30,6 +30,7 @@ type draft struct {
 	tombstones map[string]graphstore.Instant        // new ones, by source
 	schemas    map[string]schemaChange              // by schema id
 	merges     map[graphstore.Key]*graphstore.Merge // rows of the merge log; nil for one that goes
+	erased     []graphstore.Change                  // deletes of everything, where nothing stays
 	dropped    []graphstore.Key                     // tombstones that go
 }
 
@@ -179,7 +180,7 @@ func (d *draft) changes() ([]graphstore.Change, error) {
 		}
 	}
 	out = d.deriveUnseen(out)
-	out = d.appendLog(out)
+	out = append(d.appendLog(out), d.erased...)
 	out, err := d.deriveBridges(out)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,11 @@ import "github.com/kithgraph/kith/graphstore"
 func (UserForgotten) plan(d *draft, ev Event) {
 	forgotten := graphstore.Tombstone{At: ev.Time}
 	d.tombstones[""] = ev.Time
+	if erased, all := everything(d.view, forgotten); all {
+		d.erased = erased
+		d.report.Erased += d.view.Facts() - d.view.Unseen()
+		return
+	}
 	for n := range d.view.Nodes() {
 		before := d.view.FactAt(n)
 		if before.State == graphstore.StateUnseen {
@@ -35,6 +40,28 @@ func (UserForgotten) plan(d *draft, ev Event) {
 			d.dropped = append(d.dropped, t.Key())
 		}
 	}
+}
+
+// everything returns the deletes of all records, or false if anything of the user is later than the forgetting. Nearly
+// always nothing is, and then nothing needs to be derived.
+func everything(view *graphstore.Snapshot, forgotten graphstore.Tombstone) ([]graphstore.Change, bool) {
+	later := func(s graphstore.Stamp) bool { return !s.IsZero() && !forgotten.Covers(s.At) }
+	for n := range view.Nodes() {
+		if r := view.FactAt(n).Registers; later(r.State) || later(r.Base) || anyField(r, later) {
+			return nil, false
+		}
+	}
+	var deletes []graphstore.Change
+	for c := range view.Records() {
+		if c.Merge != nil && later(c.Merge.Stamp) || c.Schema != nil && later(c.Schema.Stamp) ||
+			c.Tombstone != nil && c.Tombstone.Source != "" && !forgotten.Covers(c.Tombstone.At) {
+			return nil, false
+		}
+		if key := c.Key(); key != (graphstore.Tombstone{}).Key() {
+			deletes = append(deletes, graphstore.DeleteKey(view.Space(), key))
+		}
+	}
+	return deletes, true
 }
 
 // forget returns what is left of a fact, an unseen one if nothing is, and what it asserts now by the fields it lost.
