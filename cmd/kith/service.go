@@ -35,6 +35,7 @@ type service struct {
 	probe   probe      // whether the vector store answers
 	host    *graphHost // nil when the graph is off
 	paused  paused     // while events are not projected
+	erasing erasing    // of a user, one at a time
 	reader  *reader.Reader
 	http    *server.Server
 	metrics *server.Metrics

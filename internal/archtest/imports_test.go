@@ -21,6 +21,7 @@ var mayImport = map[string][]string{
 	"graphstore/live":           {"graphstore"},
 	"graphstore/graphstoretest": {"graphstore"},
 	"projector":                 {"graphstore"},
+	"projector/projectortest":   {"projector", "graphstore"},
 	"projector/feed":            {"projector", "graphstore"},
 	"vdb":                       {"graphstore"},
 	"vdb/qdrant":                {"vdb", "graphstore"},

@@ -81,6 +81,9 @@ func (s *Set) Canaries() []Canary {
 	return all
 }
 
+// KindGiven is the kind of the texts that somebody gives to be looked for.
+const KindGiven = "given"
+
 // MinGivenBytes is the least length of a text that somebody gives to be looked for.
 const MinGivenBytes = 4
 
@@ -91,7 +94,7 @@ func Given(texts []string) ([]Canary, error) {
 		if len(text) < MinGivenBytes {
 			return nil, fmt.Errorf("canary %q has %d bytes: want at least %d: it would be found by chance", text, len(text), MinGivenBytes)
 		}
-		all[i] = Canary{Kind: "given", Text: text}
+		all[i] = Canary{Kind: KindGiven, Text: text}
 	}
 	return all, nil
 }

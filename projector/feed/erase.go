@@ -51,8 +51,14 @@ type Erasure struct {
 	At       graphstore.Instant // its time
 }
 
-// covers reports whether the message is one of those to be erased; later, whether it is the user's and dated later.
-func (e Erasure) covers(m KeptMessage) (covers, later bool) {
+// Covers reports whether the message is one of those to be erased.
+func (e Erasure) Covers(m KeptMessage) bool {
+	covers, _ := e.look(m)
+	return covers
+}
+
+// look reports whether the message is one of those to be erased, and whether it is the user's and dated later.
+func (e Erasure) look(m KeptMessage) (covers, later bool) {
 	switch {
 	case m.UserID != e.UserID, m.Stream == EventStream && m.Sequence == e.Sequence:
 		return false, false
@@ -97,7 +103,7 @@ func (e *Erased) add(m KeptMessage) {
 		e.Dead++
 	default:
 		e.Events++
-		if m.forgotten() {
+		if m.Forgets(m.UserID) {
 			e.Asked++
 		}
 	}
@@ -113,7 +119,7 @@ func (e *Eraser) each(ctx context.Context, what Erasure, fn func(KeptMessage) er
 	}
 	for _, stream := range Streams() {
 		read, err := e.EachKept(ctx, stream, func(m KeptMessage) error {
-			covers, later := what.covers(m)
+			covers, later := what.look(m)
 			if later {
 				sum.Later++
 			}

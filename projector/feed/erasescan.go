@@ -30,9 +30,9 @@ type KeptMessage struct {
 	Type projector.Type
 }
 
-// forgotten reports whether the message is an event that asks for an erasure.
-func (m KeptMessage) forgotten() bool {
-	return m.Stream == EventStream && m.Type == projector.TypeUserForgotten
+// Forgets reports whether the message is an event that asks for the erasure of the user.
+func (m KeptMessage) Forgets(userID string) bool {
+	return m.Stream == EventStream && m.Type == projector.TypeUserForgotten && m.UserID == userID
 }
 
 // EachKept calls fn with every message of a stream, from the first one to the one that is last when it begins, and returns
