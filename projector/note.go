@@ -30,16 +30,16 @@ func (p *Projector) Notes(ev Event) []Note {
 	case SchemaUpserted:
 		n.evidence(data.Evidence)
 	case EntityAliased:
-		n.entityType("data.entity", data.Entity.Type)
+		n.unknownType("data.entity.type", data.Entity.Type)
+		n.noop("data.alias", data.Entity, EntityName{data.Alias, data.Entity.Type})
 	case EntityMerged:
-		n.entityType("data.kept", data.Kept.Type)
-		n.entityType("data.merged", data.Merged.Type)
+		n.pair(data.Kept, data.Merged)
 	case EntityUnmerged:
-		n.entityType("data.kept", data.Kept.Type)
-		n.entityType("data.merged", data.Merged.Type)
+		n.pair(data.Kept, data.Merged)
 	case EntityRetyped:
-		n.entityType("data.entity", data.Entity.Type)
-		n.retyped(data.To)
+		n.unknownType("data.entity.type", data.Entity.Type)
+		n.unknownType("data.to", data.To)
+		n.noop("data.to", data.Entity, EntityName{data.Entity.Name, data.To})
 	}
 	return n.notes
 }

@@ -42,14 +42,12 @@ func (n *noting) entities(path string, refs []EntityRef) {
 	seen := map[string]int{}
 	for k, ref := range refs {
 		at := fmt.Sprintf("%s.entities[%d]", path, k)
-		typ, known := n.Projector.entityType(ref.Type)
+		typ, _ := n.entityType(ref.Type)
 		name, _ := n.entityNamed(typ, ref.Name)
 		if !n.name(at+".name", ref.Name, name.id, seen, k, "entities") {
 			continue
 		}
-		if !known {
-			n.unknownType(at+".type", ref.Type)
-		}
+		n.unknownType(at+".type", ref.Type)
 		for j, alias := range ref.Aliases {
 			if NormalizeName(alias) == "" {
 				n.add(NoteDropped, fmt.Sprintf("%s.aliases[%d]", at, j), "%s has no visible character: it is dropped", graphstore.Shorten(alias))
@@ -163,23 +161,33 @@ func (n *noting) evidence(ids []string) {
 	}
 }
 
-// entityType notes an entity of a decision whose type is none.
-func (n *noting) entityType(path, typ string) {
-	if _, known := n.Projector.entityType(typ); !known {
-		n.unknownType(path+".type", typ)
+// pair notes what is odd about the two entities of a decision.
+func (n *noting) pair(kept, merged EntityName) {
+	n.unknownType("data.kept.type", kept.Type)
+	n.unknownType("data.merged.type", merged.Type)
+	n.noop("data.merged", kept, merged)
+}
+
+// noop notes a decision that is on one entity only: by a synonym of a type, a legal suffix, or because it says nothing new.
+func (n *noting) noop(path string, kept, merged EntityName) {
+	id := func(e EntityName) string {
+		typ, _ := n.entityType(e.Type)
+		name, _ := n.entityNamed(typ, e.Name)
+		return name.id
+	}
+	if same := id(kept); same == id(merged) {
+		n.add(NoteDropped, path, "makes it the entity %s that it is already: nothing changes", graphstore.Shorten(same))
 	}
 }
 
-func (n *noting) retyped(to string) {
-	if _, known := n.Projector.entityType(to); !known {
-		n.unknownType("data.to", to)
-	}
-}
-
+// unknownType notes a type that the projector does not know.
 func (n *noting) unknownType(path, typ string) {
-	if typ == "" {
+	_, known := n.entityType(typ)
+	switch {
+	case known:
+	case typ == "":
 		n.add(NoteRenamed, path, "is not stated: the entity is a %s", TypeThing)
-		return
+	default:
+		n.add(NoteRenamed, path, "%s is not an entity type: it counts as %s", graphstore.Shorten(typ), TypeThing)
 	}
-	n.add(NoteRenamed, path, "%s is not an entity type: it counts as %s", graphstore.Shorten(typ), TypeThing)
 }
