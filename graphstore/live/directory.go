@@ -74,7 +74,7 @@ func (d *directory) publishLocked(s *graphstore.Snapshot, digest graphstore.Dige
 	e.digest = digest
 	e.version++
 	e.open = false
-	if s.Facts()+s.Entities()+s.Topics() == 0 {
+	if digest.Records() == 0 { // a tombstone alone is something
 		d.forgetLocked(e)
 		return
 	}
