@@ -18,9 +18,6 @@ import (
 // eventOptions compares events: a Space has an unexported part that counts.
 var eventOptions = cmp.Options{cmp.AllowUnexported(graphstore.Space{}), cmpopts.EquateNaNs()}
 
-// emptyIsNil equates what no JSON tells apart.
-var emptyIsNil = cmpopts.EquateEmpty()
-
 func mustSpace(tb testing.TB, user string) graphstore.Space {
 	tb.Helper()
 	s, err := graphstore.NewSpace(user)

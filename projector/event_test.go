@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -44,27 +43,6 @@ func TestNewEvent(t *testing.T) {
 	if _, err := NewEvent("e", "", time.Time{}, "u", FactDeleted{FactID: "f", Version: Some[int64](0)}); err != nil {
 		t.Errorf("a version makes up for a time: %v", err)
 	}
-}
-
-// Whatever a producer can put together in Go either is refused or arrives as it was.
-func TestMarshalArrivesAsItWas(t *testing.T) {
-	space := mustSpace(t, "ü user")
-	rapid.Check(t, func(t *rapid.T) {
-		for _, ev := range genHistory(space, 3).Draw(t, "events") {
-			ev.Source = rapid.SampledFrom([]string{"", "writer"}).Draw(t, "source")
-			data, err := Marshal(ev, Limits{})
-			if err != nil {
-				t.Fatalf("Marshal: %v", err)
-			}
-			got, rejected, err := Decode(data, Limits{})
-			if err != nil || len(rejected) > 0 {
-				t.Fatalf("Decode %s: %v, rejected %v", data, err, rejected)
-			}
-			if diff := cmp.Diff(ev, got, eventOptions, emptyIsNil); diff != "" {
-				t.Fatalf("%s (-sent +got):\n%s", data, diff)
-			}
-		}
-	})
 }
 
 func TestMarshalRefuses(t *testing.T) {

@@ -267,7 +267,7 @@ func TestUpdateBehindATombstone(t *testing.T) {
 	}
 	inOrder, _ := project(t, p, event(t, "e1", 10, written(add("f"))), event(t, "e2", 20, FactDeleted{FactID: "f"}), late, update)
 	if inOrder.Digest() != view.Digest() {
-		t.Errorf("in order: %s", cmp.Diff(allRecords(inOrder), allRecords(view)))
+		t.Errorf("in order: %s", cmp.Diff(allRecords(inOrder), allRecords(view), eventOptions))
 	}
 }
 

@@ -1,0 +1,58 @@
+package projectortest
+
+import (
+	"fmt"
+
+	"pgregory.net/rapid"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/projector"
+)
+
+// Backfilled is a history of one user and what the user's facts looked like in a store at some times.
+type Backfilled struct {
+	Events History
+	Stored []projector.StoredFact
+}
+
+// GenBackfilled draws a history of 1 to most events of a user, and 0 to 4 stored facts of the same ids and of versions
+// that go with times as the history's do. Of one version of a fact there is one form.
+func GenBackfilled(most int, space graphstore.Space) *rapid.Generator[Backfilled] {
+	key := func(f projector.StoredFact) string { return fmt.Sprint(factID(f.ID), f.Version.Value) }
+	return rapid.Custom(func(t *rapid.T) Backfilled {
+		c := clock{pace: genPace.Draw(t, "pace")}
+		return Backfilled{
+			Events: genHistory(c, most, space).Draw(t, "history"),
+			Stored: rapid.SliceOfNDistinct(genStored(c), 0, 4, key).Draw(t, "stored"),
+		}
+	})
+}
+
+// GenUnversioned draws one stored fact each of some facts, of version 0 and unknown time.
+func GenUnversioned() *rapid.Generator[[]projector.StoredFact] {
+	one := rapid.Map(genStored(clock{}), func(f projector.StoredFact) projector.StoredFact {
+		f.Version, f.UpdatedAt = projector.Optional[int64]{}, 0
+		return f
+	})
+	return rapid.SliceOfNDistinct(one, 0, 4, func(f projector.StoredFact) string { return factID(f.ID) })
+}
+
+func genStored(c clock) *rapid.Generator[projector.StoredFact] {
+	return rapid.Custom(func(t *rapid.T) projector.StoredFact {
+		m := c.moment(t)
+		f := projector.StoredFact{FactWrite: m.fact(t, genFact.Draw(t, "fact")), UpdatedAt: m.at}
+		f.Op = ""
+		if !f.Version.Set { // what a backfill does
+			f.Version = projector.Some(m.at.Micros())
+		}
+		if f.BatchID = genOptional(rapid.SampledFrom([]string{"b1", "b2"})).Draw(t, "batch"); f.BatchID.Set {
+			f.BatchSeq = rapid.Int32Range(0, 2).Draw(t, "place")
+		}
+		f.State = rapid.SampledFrom([]graphstore.State{graphstore.StateUnseen, graphstore.StateActive, graphstore.StateActive, graphstore.StateSuperseded,
+			graphstore.StateShadowed, graphstore.StateDeleted}).Draw(t, "state")
+		if by := rapid.SampledFrom([]string{"", "a", "b", "x"}).Draw(t, "by"); f.State == graphstore.StateSuperseded && by != f.ID {
+			f.SupersededBy = by
+		}
+		return f
+	})
+}
