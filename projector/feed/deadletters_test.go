@@ -29,7 +29,7 @@ func storeLetter(t testing.TB, js jetstream.JetStream, user string, reason Reaso
 	payload := factsEvent(fmt.Sprint("e", seq), user, 1, "f")
 	l := DeadLetter{
 		Reason: reason, FirstError: "first", LastError: "last", Stream: EventStream, Sequence: seq, Deliveries: 1, FactIndex: -1,
-		Subject: projector.Subject(user, projector.TypeFactsWritten), Received: time.Unix(1_780_000_000, 0), Payload: payload,
+		Subject: projector.Subject(user, projector.TypeFactsWritten), Received: time.Now(), Payload: payload,
 	}
 	subject := readLoosely(payload).deadSubject(l.Subject)
 	return publishRaw(t, js, subject, payload, l.header())

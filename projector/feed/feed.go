@@ -35,9 +35,10 @@ type Feed struct {
 	ran  atomic.Bool
 	kick chan string // reasons to take the consumer up again
 
-	swallowed chan *jetstream.RawStreamMsg // found by the monitor, to be buried
-	again     chan struct{}                // ends a pull that may be spent
-	looked    looked                       // belongs to the monitor
+	strays chan stray    // found outside of the feed's goroutine, to be buried by it
+	again  chan struct{} // ends a pull that may be spent
+	caught caught        // strays that have their dead letters
+	looked looked        // belongs to the monitor
 
 	batch atomic.Int64  // size of the next batch
 	marks atomic.Uint64 // sequence of the graph's mark
@@ -86,7 +87,7 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 	f := &Feed{
 		js: js, graph: graph, cfg: cfg, log: cfg.Logger.With("component", "feed"),
 		progress: newProgress(), kick: make(chan string, 1),
-		swallowed: make(chan *jetstream.RawStreamMsg, looksPerAsk), again: make(chan struct{}, 1), looked: looked{},
+		strays: make(chan stray, looksPerAsk), again: make(chan struct{}, 1), looked: looked{},
 	}
 	f.env = env{plan: proj.Plan, info: f.consumerInfo, pullWait: idleWait}
 	f.loop.suspects = map[uint64]*suspect{}
@@ -121,6 +122,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	watch, endWatch := context.WithCancel(ctx)
 	defer endWatch()
 	background.Go(func() { f.monitor(watch) })
+	background.Go(func() { f.catchStrays(watch) })
 	err := f.cycle(ctx, work)
 	f.leaveMark(work)
 	return errors.Join(err, f.flush(ctx))
@@ -177,7 +179,7 @@ func (f *Feed) once(ctx, work context.Context) error {
 		return err
 	}
 	f.forgetUndelivered()
-	f.burySwallowed(work)
+	f.buryStrays(work)
 	if err := f.keepMark(work, time.Now()); err != nil {
 		return err
 	}

@@ -35,6 +35,25 @@ func getMessage(ctx context.Context, js jetstream.JetStream, stream string, seq 
 	return parseRaw(answer)
 }
 
+// getWithin is getMessage within the time of one question.
+func getWithin(ctx context.Context, js jetstream.JetStream, stream string, seq uint64, next string) (*rawMessage, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return getMessage(ctx, js, stream, seq, next)
+}
+
+// deleteMessage deletes a message of a stream.
+func deleteMessage(ctx context.Context, js jetstream.JetStream, stream string, seq uint64) error {
+	_, err := request(ctx, js, "STREAM.MSG.DELETE."+stream, struct {
+		Seq     uint64 `json:"seq"`
+		NoErase bool   `json:"no_erase"`
+	}{seq, true})
+	if err != nil {
+		return fmt.Errorf("delete message %d of %s: %w", seq, stream, err)
+	}
+	return nil
+}
+
 // eraseMessage deletes a message of a stream and overwrites its bytes on the server's disk.
 func eraseMessage(ctx context.Context, js jetstream.JetStream, stream string, seq uint64) error {
 	_, err := request(ctx, js, "STREAM.MSG.DELETE."+stream, struct {

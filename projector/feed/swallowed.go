@@ -49,17 +49,13 @@ func (f *Feed) lookForSwallowed(ctx context.Context, info *jetstream.ConsumerInf
 	if f.idle.Load() == 0 || info.NumAckPending <= f.progress.unsettled() {
 		return false, nil
 	}
-	stream, err := f.js.Stream(ctx, EventStream)
-	if err != nil {
-		return false, fmt.Errorf("look for messages that do not arrive: %w", err)
-	}
 	now := time.Now()
 	for seq, looks := info.AckFloor.Stream+1, 0; seq <= info.Delivered.Stream && looks < looksPerAsk; seq++ {
 		if again, known := f.looked[seq]; f.progress.has(seq) || (known && (again.IsZero() || now.Before(again))) {
 			continue
 		}
 		looks++
-		raw, err := stream.GetMsg(ctx, seq)
+		raw, err := getWithin(ctx, f.js, EventStream, seq, "")
 		switch {
 		case err != nil && !errors.Is(err, jetstream.ErrMsgNotFound):
 			return found, fmt.Errorf("read event %d: %w", seq, err)
@@ -67,16 +63,16 @@ func (f *Feed) lookForSwallowed(ctx context.Context, info *jetstream.ConsumerInf
 			f.looked[seq] = time.Time{}
 		default:
 			f.looked[seq] = now.Add(f.cfg.AckWait)
-			found = f.hand(raw) || found
+			found = f.hand(stray{raw: &raw.RawStreamMsg, reason: ReasonBadEvent, cause: errSwallowed, deliveries: 1}) || found
 		}
 	}
 	return found, nil
 }
 
 // hand passes a message to the feed's goroutine, which waits in a pull that may be spent on it, and ends that.
-func (f *Feed) hand(raw *jetstream.RawStreamMsg) bool {
+func (f *Feed) hand(s stray) bool {
 	select {
-	case f.swallowed <- raw:
+	case f.strays <- s:
 	default: // full: it is looked at again
 		return false
 	}
@@ -87,30 +83,34 @@ func (f *Feed) hand(raw *jetstream.RawStreamMsg) bool {
 	return true
 }
 
-// burySwallowed buries what the monitor has found. What it finds again after that, since the answer was lost or not yet
-// there, is answered again and no more.
-func (f *Feed) burySwallowed(ctx context.Context) {
+// buryStrays buries what was handed over. What is found again after that, since the answer was lost or not yet there, is
+// answered again and no more.
+func (f *Feed) buryStrays(ctx context.Context) {
 	floor := f.progress.position()
 	maps.DeleteFunc(f.loop.buried, func(seq uint64, _ struct{}) bool { return seq <= floor })
 	for {
 		select {
-		case raw := <-f.swallowed:
-			f.burySwallowedOne(ctx, &swallowed{f.js.Conn(), raw}, floor)
+		case s := <-f.strays:
+			if s.givenUp {
+				f.buryStray(ctx, s)
+			} else {
+				f.burySwallowed(ctx, s, floor)
+			}
 		default:
 			return
 		}
 	}
 }
 
-func (f *Feed) burySwallowedOne(ctx context.Context, msg *swallowed, floor uint64) {
-	seq := msg.raw.Sequence
+func (f *Feed) burySwallowed(ctx context.Context, s stray, floor uint64) {
+	msg, seq := &swallowed{f.js.Conn(), s.raw}, s.raw.Sequence
 	if _, done := f.loop.buried[seq]; done || seq <= floor {
-		if err := msg.TermWithReason(string(ReasonBadEvent)); err != nil {
+		if err := msg.TermWithReason(string(s.reason)); err != nil {
 			f.health.noted(fmt.Errorf("answer for event %d: %w", seq, err))
 		}
 		return
 	}
-	f.settle(ctx, &delivery{msg: msg, seq: seq, count: 1, received: msg.raw.Time}, buried(ReasonBadEvent, errSwallowed))
+	f.settle(ctx, &delivery{msg: msg, seq: seq, count: s.deliveries, received: s.raw.Time}, buried(s.reason, s.cause))
 	if _, waits := f.loop.undelivered[seq]; !waits {
 		f.loop.buried[seq] = struct{}{}
 	}
@@ -126,14 +126,14 @@ type swallowed struct {
 
 var _ jetstream.Msg = (*swallowed)(nil)
 
-func (s *swallowed) Data() []byte    { return nil }
+func (s *swallowed) Data() []byte    { return s.raw.Data }
 func (s *swallowed) Subject() string { return s.raw.Subject }
 
 // Headers leaves the forged ones out, which would make its dead letter vanish in the same way.
 func (s *swallowed) Headers() nats.Header {
 	kept := nats.Header{}
 	for key, values := range s.raw.Header {
-		if key != statusHeader && key != descriptionHeader {
+		if len(s.raw.Data) > 0 || (key != statusHeader && key != descriptionHeader) {
 			kept[key] = values
 		}
 	}
