@@ -44,6 +44,7 @@ func (s *Server) register(api huma.API) {
 		Summary: "Hash of the graph, equal for equal graphs", Description: "Of one user, or of the whole graph without user_id.",
 	}, s.digestOp)
 	s.registerAdmin(api)
+	s.registerDead(api)
 	s.registerForget(api)
 }
 

@@ -61,6 +61,7 @@ type Config struct {
 	Hosts         []string
 	SearchTimeout time.Duration // longest time one search may take; 0 is no limit
 	Metrics       *Metrics      // served at GET /metrics; nil: ones of the server's own, in which the feed does not count
+	Dead          DeadLetters   // what /v1/dead asks; nil: there are none to be reached
 	Logger        *slog.Logger
 }
 
