@@ -45,9 +45,9 @@ func (c *copier) run(ctx context.Context, head graphstore.Head) error {
 		if err := errors.Join(ctx.Err(), c.room(c.bytes)); err != nil {
 			return err
 		}
-		c.cfg.phase("copy " + f.table.name)
+		c.cfg.phase("copy " + f.name)
 		if err := c.table(e.writer, f); err != nil {
-			return fmt.Errorf("copy %d rows of %s: %w", f.rows.total, f.table.name, err)
+			return fmt.Errorf("copy %d rows of %s: %w", f.rows.total, f.name, err)
 		}
 	}
 	c.cfg.phase("checkpoint")
@@ -115,7 +115,7 @@ func (c *copier) table(s *session, f *stageFile) error {
 			return err
 		}
 		s.conn.SetMaxNumThreads(f.threads)
-		if err := s.exec("COPY " + f.table.name + " FROM " + path); err != nil {
+		if err := s.exec("COPY " + f.table.name + " FROM " + path + f.options); err != nil {
 			return err
 		}
 	}

@@ -73,26 +73,22 @@ func (in *intake) node(c graphstore.Change) error {
 		return err
 	}
 	k := c.Key()
-	nodes := space.nodes[k.Kind]
-	if _, dup := nodes[k.Node]; dup {
+	node := nodeKeyOf(k)
+	if _, dup := space.nodes[k.Kind][node.key]; dup {
 		return twice(k)
 	}
 	id, err := in.next()
 	if err != nil {
 		return err
 	}
-	nodes[k.Node] = id
-	switch k.Kind {
-	case graphstore.KindFact:
-		in.stats.Facts++
-	case graphstore.KindEntity:
-		in.stats.Entities++
-	default:
-		in.stats.Topics++
+	if space.nodes[k.Kind] == nil {
+		space.nodes[k.Kind] = make(map[string]int64)
 	}
+	space.nodes[k.Kind][node.key] = id
+	*countOf(&in.stats, k.Kind)++
 	t := nodeTableOf(k.Kind)
 	in.texts.of(space)
-	row := append(append(in.row[:0], id, space.no, k.Node), t.encode(c, in.texts.number)...)
+	row := append(append(in.row[:0], id, space.no, node.key), t.encode(c, in.texts.number)...)
 	in.row = row
 	if in.texts.err != nil {
 		return in.texts.err

@@ -11,17 +11,13 @@ import (
 // buildSpace is one space of a graph that is being built: its number, those of its nodes and texts, and its edges.
 type buildSpace struct {
 	no    int64
-	nodes [graphstore.KindTopic + 1]map[string]int64 // by kind
-	texts map[string]int64                           // by textKey
+	nodes [graphstore.KindTombstone + 1]map[string]int64 // by kind; nil where there are none
+	texts map[string]int64                               // by textKey
 	edges map[edgeBits]struct{}
 }
 
 func newBuildSpace(no int64) *buildSpace {
-	s := &buildSpace{no: no, texts: make(map[string]int64), edges: make(map[edgeBits]struct{})}
-	for kind := range s.nodes {
-		s.nodes[kind] = make(map[string]int64)
-	}
-	return s
+	return &buildSpace{no: no, texts: make(map[string]int64), edges: make(map[edgeBits]struct{})}
 }
 
 // maxTextKey is the longest text that is its own key.

@@ -21,6 +21,8 @@ type stage struct {
 
 type stageFile struct {
 	table   *table
+	name    string // of the table, and of its target's where one table has several
+	options string // of the copy
 	path    string
 	file    *os.File
 	rows    *parquetWriter
@@ -38,12 +40,17 @@ func newStage(dir string, room func(staged int64) error) (*stage, error) {
 	}
 	for _, t := range tables {
 		count := fmt.Sprintf("MATCH (n:%s) RETURN count(*)", t.name)
-		if err := s.open(&stageFile{table: t, count: count, threads: threadsForNodes, pool: poolPerNodes}); err != nil {
+		if err := s.open(&stageFile{table: t, name: t.name, count: count, threads: threadsForNodes, pool: poolPerNodes}); err != nil {
 			return s, err
 		}
 	}
 	for _, t := range relTables() {
-		edges := &stageFile{table: &t.table, count: t.countEdges(), threads: threadsForEdges, pool: poolPerEdges}
+		edges := &stageFile{table: &t.table, name: t.name, count: t.countEdges(), threads: threadsForEdges, pool: poolPerEdges}
+		if t.shared {
+			from, to := nodeTableOf(t.from).name, nodeTableOf(t.to).name
+			edges.name += "-" + to
+			edges.options = fmt.Sprintf(" (from='%s', to='%s')", from, to)
+		}
 		if err := s.open(edges, colSrc, colDst); err != nil { // a copy of edges wants the keys of both ends first
 			return s, err
 		}
@@ -52,7 +59,7 @@ func newStage(dir string, room func(staged int64) error) (*stage, error) {
 }
 
 func (s *stage) open(f *stageFile, first ...int) (err error) {
-	f.path = filepath.Join(s.dir, f.table.name+".parquet")
+	f.path = filepath.Join(s.dir, f.name+".parquet")
 	if f.file, err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 		return fmt.Errorf("staging file: %w", err)
 	}

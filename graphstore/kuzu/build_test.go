@@ -159,7 +159,8 @@ func (d *drawing) text(label string) string { return d.texts.Draw(d.T, label) }
 
 func (d *drawing) space(s graphstore.Space, label string, ids []string) {
 	stamp := func() graphstore.Stamp {
-		return graphstore.Stamp{Version: rapid.Int64Min(math.MinInt64+1).Draw(d.T, "version"), Rank: graphstore.RankAdd, EventID: d.text("event")}
+		return graphstore.Stamp{Version: rapid.Int64Min(math.MinInt64+1).Draw(d.T, "version"), Rank: graphstore.RankAdd, EventID: d.text("event"),
+			At: graphstore.Instant(rapid.Int64Min(math.MinInt64+1).Draw(d.T, "time of the event")), Source: d.text("source of the event")}
 	}
 	at := func() graphstore.Instant {
 		return graphstore.Instant(rapid.Int64Min(math.MinInt64+1).Draw(d.T, "time"))
@@ -175,8 +176,17 @@ func (d *drawing) space(s graphstore.Space, label string, ids []string) {
 			e.HardIDs = []graphstore.HardID{{Kind: kind, Value: d.text("value")}}
 		}
 		d.nodes = append(d.nodes, graphstore.PutFact(s, f), graphstore.PutEntity(s, e),
-			graphstore.PutTopic(s, graphstore.Topic{ID: id, Name: d.text("topic"), Facts: rapid.IntMin(math.MinInt64+1).Draw(d.T, "n")}))
+			graphstore.PutTopic(s, graphstore.Topic{ID: id, Name: d.text("topic"), Facts: rapid.IntMin(math.MinInt64+1).Draw(d.T, "n")}),
+			graphstore.PutSchema(s, graphstore.Schema{ID: id, Level: d.text("level"), Title: d.text("title"), Deleted: rapid.Bool().Draw(d.T, "deleted"),
+				Stamp: stamp()}),
+			graphstore.PutRef(s, graphstore.Ref{ID: id}),
+			graphstore.PutTombstone(s, graphstore.Tombstone{Source: id, At: graphstore.Instant(rapid.Int64Min(1).Draw(d.T, "up to"))}))
 	}
+	d.nodes = append(d.nodes,
+		graphstore.PutTombstone(s, graphstore.Tombstone{At: graphstore.Instant(rapid.Int64Max(-1).Draw(d.T, "up to")) | 1}),
+		graphstore.PutMerge(s, graphstore.Merge{Merged: ids[0], Kept: ids[1], Step: graphstore.Step(d.text("step")), Undone: rapid.Bool().Draw(d.T, "undone"),
+			Evidence: d.text("evidence"), MergedName: d.text("merged"), KeptName: d.text("kept"), Stamp: stamp()}),
+		graphstore.PutMerge(s, graphstore.Merge{Merged: ids[1], Kept: ids[0]}))
 	for _, typ := range graphstore.RelationTypes() {
 		if source, _ := typ.Ends(); source == 0 {
 			continue
@@ -188,7 +198,7 @@ func (d *drawing) space(s graphstore.Space, label string, ids []string) {
 }
 
 func (d *drawing) edge(s graphstore.Space, label string, typ graphstore.RelationType, source, target string) {
-	by := graphstore.Asserter{Kind: graphstore.AsserterKind(rapid.IntRange(1, 3).Draw(d.T, "kind")),
+	by := graphstore.Asserter{Kind: graphstore.AsserterKind(rapid.IntRange(1, 4).Draw(d.T, "kind")),
 		ID: rapid.OneOf(rapid.Just(source), rapid.Just(target), d.texts).Draw(d.T, "asserter")}
 	c := graphstore.PutEdge(s, graphstore.Edge{Source: source, Target: target, Type: typ, Asserter: by, Detail: d.text("detail"),
 		Weight: rapid.Float64Range(1e-300, 1).Draw(d.T, "weight")})

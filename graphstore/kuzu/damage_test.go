@@ -110,6 +110,7 @@ func TestRecordsThatAreMissingAreDamage(t *testing.T) {
 		graphstore.PutFact(ada, graphstore.Fact{ID: "f1", State: graphstore.StateActive, AgentID: "agent"}), factOf(ada, "f2"),
 		graphstore.PutTopic(ada, graphstore.Topic{ID: "t", Name: "name"}), edgeOf(ada, "f1", "f2", 0.5), factOf(bob, "f1"),
 	}
+	all = append(all, minorRecords(ada)...)
 	for _, damage := range []string{
 		"MATCH ()-[e:RELATED]->() DELETE e",
 		"MATCH ()-[e:RELATED]->() SET e.weight = 0.25",
@@ -122,7 +123,19 @@ func TestRecordsThatAreMissingAreDamage(t *testing.T) {
 		"MATCH (m:Memory {key: 'f1'}) SET m.space = 99",
 		"MATCH (m:Memory {key: 'f2'}) SET m.key = 'f1'",
 		"MATCH (m:Memory {key: 'f1'}) SET m.valid_to = NULL",
+		"MATCH (m:Memory {key: 'f1'}) SET m.base_event_at = 1",
+		"MATCH (m:Memory {key: 'f1'}) SET m.state_source = 99",
 		"MATCH (t:Topic) DELETE t",
+		"MATCH (s:Schema)-[e:DERIVED_FROM]->(:Memory) DELETE e",
+		"MATCH (s:Schema)-[e:DERIVED_FROM]->(:VdbRef) SET e.dst = e.src",
+		"MATCH (s:Schema) SET s.deleted = 2",
+		"MATCH (s:Schema) SET s.rank = -1",
+		"MATCH (v:VdbRef) SET v.key = 'f8'",
+		"MATCH (m:MergeLog) SET m.kept = 'e3'",
+		"MATCH (m:MergeLog) SET m.undone = 1",
+		"MATCH (m:MergeLog) DELETE m",
+		"MATCH (t:Tombstone) SET t.key = 'doc'",
+		"MATCH (t:Tombstone) SET t.up_to = t.up_to + 1",
 		"MATCH (t:Text {text: 'name'}) DELETE t",
 		"MATCH (t:Text {text: 'name'}) SET t.text = 'other'",
 		"MATCH (t:Text {text: 'name'}) SET t.rest = 99",
@@ -142,6 +155,21 @@ func TestRecordsThatAreMissingAreDamage(t *testing.T) {
 		if err := loadAgain(path); !errors.Is(err, graphstore.ErrDamaged) {
 			t.Errorf("%s: got %v, want ErrDamaged", damage, err)
 		}
+	}
+}
+
+// minorRecords is one record of each kind of which there are few, with evidence of either sort: a fact f1 must be there.
+func minorRecords(s graphstore.Space) []graphstore.Change {
+	stamp := graphstore.Stamp{Version: 7, Rank: graphstore.RankAdd, EventID: "e7", At: 8, Source: "doc"}
+	by := graphstore.Asserter{Kind: graphstore.BySchema, ID: "s1"}
+	return []graphstore.Change{
+		graphstore.PutSchema(s, graphstore.Schema{ID: "s1", Level: graphstore.LevelSchema, Title: "Ships", Stamp: stamp}),
+		graphstore.PutRef(s, graphstore.Ref{ID: "f9"}),
+		graphstore.PutMerge(s, graphstore.Merge{Merged: "e1", Kept: "e2", Step: graphstore.StepMerged, Evidence: "she said so", MergedName: "Gracie",
+			KeptName: "Grace", Stamp: stamp}),
+		graphstore.PutTombstone(s, graphstore.Tombstone{Source: "doc", At: 9}),
+		graphstore.PutEdge(s, graphstore.Edge{Source: "s1", Target: "f1", Type: graphstore.DerivedFrom, Asserter: by, Weight: 1}),
+		graphstore.PutEdge(s, graphstore.Edge{Source: "s1", Target: "f9", Type: graphstore.DerivedFromRef, Asserter: by, Weight: 1}),
 	}
 }
 

@@ -27,7 +27,8 @@
 //
 // # The file
 //
-// Nodes are Space, Memory, Entity and Topic, edges RELATED (between facts, all types), MENTIONS and TAGGED_WITH; Meta has
+// Nodes are Space, Memory, Entity, Topic, Schema and VdbRef, edges RELATED (between facts, all types), MENTIONS, TAGGED_WITH
+// and DERIVED_FROM (to Memory or VdbRef); MergeLog and Tombstone are nodes without edges. Meta has
 // the version of the schema, Identity the id of the graph, Head what each transaction left (the greatest no counts), Log the name
 // of the log of its mark. Nodes are numbered; key is the id that the rest of the program knows, space the number of the
 // user. Times are codes of [graphstore.Instant]: microseconds since 1970, plus one from then on, and 0 for none.

@@ -1,12 +1,46 @@
 package kuzu
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kithgraph/kith/graphstore"
 )
+
+// TestDocumentedQueriesForOperators runs the queries of docs/kuzu.md as they stand there.
+func TestDocumentedQueriesForOperators(t *testing.T) {
+	page, err := os.ReadFile("../../docs/kuzu.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mustOpen(t, t.TempDir()+"/graph", testConfig())
+	defer s.Close()
+	f := graphstore.Fact{ID: "f1", State: graphstore.StateActive}
+	f.Registers.Base = graphstore.Stamp{Version: 1, At: 5, Source: "doc"}
+	mustApply(t, s, append(minorRecords(ada), graphstore.PutFact(ada, f), factOf(ada, "f2"))...)
+	want := []string{"[[s1 Ships Memory f1] [s1 Ships VdbRef f9]]", "[[e1 e2 0 she said so 8]]", "[[f1 active 5]]"}
+	var got []string
+	for _, block := range strings.Split(string(page), "```cypher\n")[1:] {
+		query, _, _ := strings.Cut(block, "```")
+		var rows [][]any
+		err := s.read(t.Context(), func(session *session) error {
+			return session.query(strings.Join(strings.Fields(query), " "), nil, func(row []any) error {
+				rows = append(rows, slices.Clone(row))
+				return nil
+			})
+		})
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		got = append(got, fmt.Sprint(rows))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
 
 // TestDocumentedQueryReadsNames runs the query of the package documentation as it stands there.
 func TestDocumentedQueryReadsNames(t *testing.T) {

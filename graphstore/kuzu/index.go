@@ -81,8 +81,10 @@ func (x *index) size(s graphstore.Space) int {
 func (x *index) stats() graphstore.Stats {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	st := graphstore.Stats{Spaces: len(x.spaces), Facts: x.counts[graphstore.KindFact], Entities: x.counts[graphstore.KindEntity],
-		Topics: x.counts[graphstore.KindTopic]}
+	st := graphstore.Stats{Spaces: len(x.spaces)}
+	for _, t := range nodeTables() {
+		*countOf(&st, t.kind) = x.counts[t.kind]
+	}
 	for _, n := range x.edges {
 		st.Edges += n
 	}
@@ -91,10 +93,16 @@ func (x *index) stats() graphstore.Stats {
 
 // stored returns how many records there are, texts among them.
 func (x *index) stored() int {
-	st := x.stats()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return st.Facts + st.Entities + st.Topics + st.Edges + len(x.texts)
+	n := len(x.texts)
+	for _, nodes := range x.counts {
+		n += nodes
+	}
+	for _, edges := range x.edges {
+		n += edges
+	}
+	return n
 }
 
 // text returns the number of a text.

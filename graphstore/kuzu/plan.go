@@ -146,8 +146,14 @@ func newPlan(s *session, x *index, batch batchRule, changes []graphstore.Change)
 }
 
 func (p *planner) run(changes []graphstore.Change) error {
+	byKind := make(map[graphstore.NodeKind][]graphstore.Change)
+	for _, c := range changes {
+		if kind := c.Key().Kind; kind != 0 {
+			byKind[kind] = append(byKind[kind], c)
+		}
+	}
 	for _, t := range nodeTables() {
-		if err := p.planNodes(t, changes); err != nil {
+		if err := p.planNodes(t, byKind[t.kind]); err != nil {
 			return err
 		}
 	}

@@ -6,16 +6,12 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// planNodes plans the changes of one table's nodes: new ones are created, of those that exist the columns that differ
+// planNodes plans the changes of one table's nodes, which are all the given ones: new ones are created, of those that exist the columns that differ
 // are set.
 func (p *planner) planNodes(t *nodeTable, changes []graphstore.Change) error {
 	w := &nodeWrites{table: t}
 	p.plan.nodes = append(p.plan.nodes, w)
 	for _, c := range changes {
-		k := c.Key()
-		if k.Kind != t.kind {
-			continue
-		}
 		if c.Op == graphstore.Put {
 			p.planPut(w, c)
 		} else {
@@ -26,7 +22,7 @@ func (p *planner) planNodes(t *nodeTable, changes []graphstore.Change) error {
 }
 
 func (p *planner) planPut(w *nodeWrites, c graphstore.Change) {
-	k := nodeKey{w.table.kind, c.Key().Node}
+	k := nodeKeyOf(c.Key())
 	id, exists := p.index.node(c.Space, k)
 	if !exists {
 		id = p.nextNumber()
@@ -45,7 +41,7 @@ func (p *planner) planPut(w *nodeWrites, c graphstore.Change) {
 }
 
 func (p *planner) planDelete(w *nodeWrites, c graphstore.Change) {
-	k := nodeKey{w.table.kind, c.Key().Node}
+	k := nodeKeyOf(c.Key())
 	id, exists := p.index.node(c.Space, k)
 	p.nodes[spaceNode{c.Space, k}] = nodeAfter{id: id, gone: true}
 	if !exists {
@@ -95,7 +91,7 @@ func (p *planner) compareNodes(w *nodeWrites) error {
 
 // removeNode takes the stored record with the key of the change out of the digest.
 func (p *planner) removeNode(t *nodeTable, c graphstore.Change, row []any) error {
-	old, err := t.decode(c.Key().Node, &rowReader{row: row, i: nodeHead, texts: p.index.textOf})
+	old, err := t.decode(nodeKeyOf(c.Key()).key, &rowReader{row: row, i: nodeHead, texts: p.index.textOf})
 	if err != nil {
 		return damaged("%s %d: %w", t.name, row[colID], err)
 	}

@@ -27,7 +27,7 @@ func (t *nodeTable) scanNodes(oneSpace bool) string {
 
 // scanEdges returns the rows of the edges out of a range of node numbers, of one space or of all.
 func (t *relTable) scanEdges(oneSpace bool) string {
-	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->() WHERE %s %s", nodeTableOf(t.from).name, t.name, inPage("n", oneSpace),
+	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->%s WHERE %s %s", nodeTableOf(t.from).name, t.name, t.far(t.to), inPage("n", oneSpace),
 		joined("e", t.columns))
 }
 
@@ -38,7 +38,7 @@ func (t *relTable) scanRefs() string {
 	for i, c := range refs {
 		some[i] = fmt.Sprintf("e.%s > 0", c.name)
 	}
-	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->() WHERE %s AND (%s) %s", nodeTableOf(t.from).name, t.name, inPage("n", false),
+	return fmt.Sprintf("MATCH (n:%s)-[e:%s]->%s WHERE %s AND (%s) %s", nodeTableOf(t.from).name, t.name, t.far(t.to), inPage("n", false),
 		strings.Join(some, " OR "), joined("e", refs))
 }
 

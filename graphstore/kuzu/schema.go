@@ -12,11 +12,16 @@ import (
 // SchemaVersion is the version of the tables that this package writes. A file with a greater one is refused, a file with
 // a smaller one is brought up to it at Open.
 //
-// Version 2 added the head: from then on the file says what belongs into it.
-const SchemaVersion = 2
+// Version 2 added the head: from then on the file says what belongs into it. Version 3 added schemas with their evidence, the
+// merge log and tombstones, and where the write of a stamp came from.
+const SchemaVersion = 3
+
+// headVersion is the version from which on a file has a head.
+const headVersion = 2
 
 // schemaSteps returns, for each version, the statements that lead to the next. Each may run twice: a step that was
-// interrupted runs again.
+// interrupted runs again. A file that is made anew gets its tables as they are now from the first step, and the later ones
+// find nothing to do.
 func schemaSteps() [][]string {
 	first := []string{
 		"CREATE NODE TABLE IF NOT EXISTS Space(no INT64 PRIMARY KEY, user_id STRING)",
@@ -24,19 +29,42 @@ func schemaSteps() [][]string {
 	for _, t := range append(nodeTables(), textTable) {
 		first = append(first, t.create())
 	}
-	for _, t := range relTables() {
-		first = append(first, t.create())
+	first = append(first, createRels(relTables()...)...)
+	return [][]string{first, {createIdentityTable, createLogTable, createHeadTable()}, thirdStep()}
+}
+
+// thirdStep completes a file of version 2. What its stamps say of where writes came from is nothing.
+func thirdStep() []string {
+	var step []string
+	for _, t := range []*nodeTable{schemaTable, refTable, mergeTable, tombstoneTable} {
+		step = append(step, t.create())
 	}
-	return [][]string{first, {createIdentityTable, createLogTable, createHeadTable()}}
+	step = append(step, createRels(derivedFromTable, derivedFromRefTable)...)
+	for _, c := range originColumns() {
+		step = append(step, fmt.Sprintf("ALTER TABLE %s ADD IF NOT EXISTS %s %s DEFAULT 0", memoryTable.name, c.name, columnTypes[c.kind]))
+	}
+	return step
 }
 
 func (t *nodeTable) create() string {
 	return fmt.Sprintf("CREATE NODE TABLE IF NOT EXISTS %s(%s, PRIMARY KEY(id))", t.name, declare(t.columns))
 }
 
-func (t *relTable) create() string {
-	return fmt.Sprintf("CREATE REL TABLE IF NOT EXISTS %s(FROM %s TO %s, %s)", t.name, nodeTableOf(t.from).name,
-		nodeTableOf(t.to).name, declare(t.columns))
+// createRels creates tables of edges, those of one name as one.
+func createRels(tables ...*relTable) []string {
+	var names []string
+	ends := make(map[string][]string)
+	for _, t := range tables {
+		if ends[t.name] == nil {
+			names = append(names, t.name)
+		}
+		ends[t.name] = append(ends[t.name], fmt.Sprintf("FROM %s TO %s", nodeTableOf(t.from).name, nodeTableOf(t.to).name))
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = fmt.Sprintf("CREATE REL TABLE IF NOT EXISTS %s(%s, %s)", name, strings.Join(ends[name], ", "), declare(relColumns()))
+	}
+	return out
 }
 
 func declare(columns []column) string {
@@ -70,11 +98,20 @@ func ensureSchema(s *session, sizes pageSizes) (id string, changed bool, err err
 	if id, err = ensureIdentity(s); err != nil {
 		return "", false, err
 	}
-	return id, true, firstHead(s, id, sizes)
+	if version < headVersion {
+		return id, true, firstHead(s, id, sizes)
+	}
+	return id, true, writeVersion(writeSession{session: s})
+}
+
+// writeVersion writes the version of the schema.
+func writeVersion(w writeSession) error {
+	version := params{"version": int64(SchemaVersion)}
+	return w.one("MERGE (m:Meta {id: 0}) SET m.schema_version = $version RETURN count(*)", version)
 }
 
 // firstHead writes the head of a graph that has none, which takes one look at everything, and with it the version of the
-// schema: a file with a version from 2 on has a head, a file before has not.
+// schema: a file with a version from headVersion on has a head, a file before has not.
 func firstHead(s *session, id string, sizes pageSizes) error {
 	rows, err := s.count("MATCH (h:"+headTable.name+") RETURN count(*)", nil)
 	if err != nil {
@@ -98,8 +135,7 @@ func firstHead(s *session, id string, sizes pageSizes) error {
 	if err := w.one(createHead(), row.params()); err != nil {
 		return err
 	}
-	version := params{"version": int64(SchemaVersion)}
-	if err := w.one("MERGE (m:Meta {id: 0}) SET m.schema_version = $version RETURN count(*)", version); err != nil {
+	if err := writeVersion(w); err != nil {
 		return err
 	}
 	return s.exec("COMMIT")

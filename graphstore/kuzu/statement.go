@@ -3,6 +3,8 @@ package kuzu
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
 // Statements are built from table definitions only, never from data. Three rules of Kuzu shape them:
@@ -121,8 +123,8 @@ func (t *relTable) edgesMatch(columns []column) string {
 			equal = append(equal, fmt.Sprintf("e.%s = the_%s", c.name, c.name))
 		}
 	}
-	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src})-[e:%s]->() WHERE %s",
-		items(columns), nodeTableOf(t.from).name, t.name, strings.Join(equal, " AND "))
+	return fmt.Sprintf("UNWIND $rows AS r WITH %s MATCH (a:%s {id: the_src})-[e:%s]->%s WHERE %s",
+		items(columns), nodeTableOf(t.from).name, t.name, t.far(t.to), strings.Join(equal, " AND "))
 }
 
 // setEdges sets the edges of $rows.
@@ -149,13 +151,21 @@ func (t *relTable) readEdgesOfMany(out bool) string {
 
 func (t *relTable) endOf(out bool) (end, arrow string) {
 	if out {
-		return nodeTableOf(t.from).name, fmt.Sprintf("-[e:%s]->()", t.name)
+		return nodeTableOf(t.from).name, fmt.Sprintf("-[e:%s]->%s", t.name, t.far(t.to))
 	}
-	return nodeTableOf(t.to).name, fmt.Sprintf("<-[e:%s]-()", t.name)
+	return nodeTableOf(t.to).name, fmt.Sprintf("<-[e:%s]-%s", t.name, t.far(t.from))
 }
 
 func (t *relTable) countEdges() string {
-	return fmt.Sprintf("MATCH ()-[e:%s]->() RETURN count(*)", t.name)
+	return fmt.Sprintf("MATCH ()-[e:%s]->%s RETURN count(*)", t.name, t.far(t.to))
+}
+
+// far is the pattern of an end that is not read: its kind matters only where the table has edges to several.
+func (t *relTable) far(kind graphstore.NodeKind) string {
+	if t.shared {
+		return fmt.Sprintf("(:%s)", nodeTableOf(kind).name)
+	}
+	return "()"
 }
 
 func inPage(v string, oneSpace bool) string {

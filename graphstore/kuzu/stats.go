@@ -3,6 +3,7 @@ package kuzu
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -34,9 +35,8 @@ func (s *Store) Stats(ctx context.Context) (graphstore.Stats, error) {
 func (s *Store) count(session *session) (graphstore.Stats, error) {
 	st := graphstore.Stats{Bytes: fileSize(s.path) + fileSize(s.path+walSuffix) + fileSize(s.path+shadowSuffix)}
 	into := map[string]*int{"MATCH (s:Space) RETURN count(*)": &st.Spaces}
-	for kind, n := range map[graphstore.NodeKind]*int{graphstore.KindFact: &st.Facts, graphstore.KindEntity: &st.Entities,
-		graphstore.KindTopic: &st.Topics} {
-		into["MATCH (n:"+nodeTableOf(kind).name+") RETURN count(*)"] = n
+	for _, t := range nodeTables() {
+		into["MATCH (n:"+t.name+") RETURN count(*)"] = countOf(&st, t.kind)
 	}
 	for query, n := range into {
 		rows, err := session.count(query, nil)
@@ -53,4 +53,26 @@ func (s *Store) count(session *session) (graphstore.Stats, error) {
 		st.Edges += int(rows)
 	}
 	return st, nil
+}
+
+// countOf returns the field that counts records of a kind.
+func countOf(st *graphstore.Stats, kind graphstore.NodeKind) *int {
+	switch kind {
+	case graphstore.KindFact:
+		return &st.Facts
+	case graphstore.KindEntity:
+		return &st.Entities
+	case graphstore.KindTopic:
+		return &st.Topics
+	case graphstore.KindSchema:
+		return &st.Schemas
+	case graphstore.KindRef:
+		return &st.Refs
+	case graphstore.KindMerge:
+		return &st.Merges
+	case graphstore.KindTombstone:
+		return &st.Tombstones
+	default:
+		panic(fmt.Sprintf("kind %d of record: no table keeps it", kind)) // every table's kind is here
+	}
 }

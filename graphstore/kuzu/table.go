@@ -2,6 +2,7 @@ package kuzu
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -36,13 +37,13 @@ type table struct {
 	columns []column
 }
 
-// nodeTable keeps one kind of node. Its first three columns are the number of the node (primary key), the number of its
-// space, and its key in the space; the others follow.
+// nodeTable keeps one kind of record that is no edge. Its first three columns are the number of the node (primary key), the
+// number of its space, and its key in the space; the others follow.
 type nodeTable struct {
 	table
 	kind   graphstore.NodeKind
 	encode func(c graphstore.Change, number func(text string) int64) []any // the values after the first three
-	decode func(key string, r *rowReader) (graphstore.Change, error)       // the inverse, without space and op
+	decode func(key string, r *rowReader) (graphstore.Change, error)       // the inverse, with a space and op that do not count
 }
 
 const (
@@ -61,13 +62,18 @@ func newNodeTable(name string, kind graphstore.NodeKind, columns ...column) node
 type relTable struct {
 	table
 	from, to graphstore.NodeKind
+	shared   bool // the table of this name also keeps edges between other kinds
 }
 
 // nodeTables and relTables are the schema of the graph's records. Another kind of node or edge is one more entry here,
 // and a step in schemaSteps.
-func nodeTables() []*nodeTable { return []*nodeTable{memoryTable, entityTable, topicTable} }
+func nodeTables() []*nodeTable {
+	return []*nodeTable{memoryTable, entityTable, topicTable, schemaTable, refTable, mergeTable, tombstoneTable}
+}
 
-func relTables() []*relTable { return []*relTable{relatedTable, mentionsTable, taggedTable} }
+func relTables() []*relTable {
+	return []*relTable{relatedTable, mentionsTable, taggedTable, derivedFromTable, derivedFromRefTable}
+}
 
 // nodeTableOf returns the table of a kind.
 func nodeTableOf(kind graphstore.NodeKind) *nodeTable {
@@ -123,6 +129,9 @@ func next[T int64 | float64 | string](r *rowReader) (v T) {
 	v, r.err = cell[T](r.row, i)
 	return v
 }
+
+// clone takes a text of the row's own.
+func (r *rowReader) clone() string { return strings.Clone(next[string](r)) }
 
 // text takes a reference and returns what it stands for.
 func (r *rowReader) text() string { return r.textOf(next[int64](r)) }

@@ -16,7 +16,12 @@ var memoryTable = withFacts(newNodeTable("Memory", graphstore.KindFact,
 	column{"base_version", integer}, column{"base_rank", integer}, column{"base_event", ref}, column{"field_stamps", ref},
 	column{"agent_id", ref}, column{"source_id", ref}, column{"episode_id", ref}, column{"batch_id", ref},
 	column{"batch_seq", integer}, column{"memory_at", integer}, column{"valid_from", integer}, column{"valid_to", integer},
-	column{"recorded_at", integer}, column{"superseded_by", ref}, column{"superseded_at", integer}))
+	column{"recorded_at", integer}, column{"superseded_by", ref}, column{"superseded_at", integer},
+	// Since version 3 of the schema; an older file gets them behind the others.
+	column{"state_event_at", integer}, column{"state_source", ref}, column{"base_event_at", integer}, column{"base_source", ref}))
+
+// originColumns are the columns that say where writes came from, the last ones of the table.
+func originColumns() []column { return memoryTable.columns[len(memoryTable.columns)-4:] }
 
 func withFacts(t nodeTable) *nodeTable {
 	t.encode = func(c graphstore.Change, number func(string) int64) []any { return encodeFact(*c.Fact, number) }
@@ -36,6 +41,7 @@ func encodeFact(f graphstore.Fact, number func(string) int64) []any {
 		number(f.AgentID), number(f.SourceID), number(f.EpisodeID), number(f.BatchID),
 		int64(f.BatchSeq), int64(f.MemoryAt), int64(f.ValidFrom), int64(f.ValidTo),
 		int64(f.RecordedAt), number(f.SupersededBy), int64(f.SupersededAt),
+		int64(state.At), number(state.Source), int64(base.At), number(base.Source),
 	}
 }
 
@@ -56,12 +62,14 @@ func decodeFact(key string, r *rowReader) (graphstore.Fact, error) {
 	layer, state := next[string](r), next[string](r)
 	_ = next[int64](r) // the version is in the registers
 	f := graphstore.Fact{ID: key}
-	f.Registers.State, f.Registers.Base = r.stamp(), r.stamp()
+	f.Registers.State, f.Registers.Base = r.place(), r.place()
 	fields := r.text()
 	f.AgentID, f.SourceID, f.EpisodeID, f.BatchID = r.text(), r.text(), r.text(), r.text()
 	seq := next[int64](r)
 	f.MemoryAt, f.ValidFrom, f.ValidTo, f.RecordedAt = r.instant(), r.instant(), r.instant(), r.instant()
 	f.SupersededBy, f.SupersededAt = r.text(), r.instant()
+	r.origin(&f.Registers.State)
+	r.origin(&f.Registers.Base)
 	if r.err != nil {
 		return f, r.err
 	}
@@ -80,15 +88,4 @@ func decodeFact(key string, r *rowReader) (graphstore.Fact, error) {
 		f.Registers.Fields = exceptions.Fields
 	}
 	return f, f.State.UnmarshalText([]byte(state))
-}
-
-// stamp takes version, rank and event.
-func (r *rowReader) stamp() graphstore.Stamp {
-	s := graphstore.Stamp{Version: next[int64](r)}
-	rank := next[int64](r)
-	if r.err == nil && (rank < 0 || rank > math.MaxUint8) {
-		r.err = fmt.Errorf("rank %d: out of range", rank)
-	}
-	s.Rank, s.EventID = graphstore.Rank(rank), r.text()
-	return s
 }

@@ -26,9 +26,9 @@ const (
 
 // The relationship tables: one per pair of ends with the type as a column, which reads faster than one per type.
 var (
-	relatedTable  = &relTable{table{"RELATED", relColumns()}, graphstore.KindFact, graphstore.KindFact}
-	mentionsTable = &relTable{table{"MENTIONS", relColumns()}, graphstore.KindFact, graphstore.KindEntity}
-	taggedTable   = &relTable{table{"TAGGED_WITH", relColumns()}, graphstore.KindFact, graphstore.KindTopic}
+	relatedTable  = &relTable{table{"RELATED", relColumns()}, graphstore.KindFact, graphstore.KindFact, false}
+	mentionsTable = &relTable{table{"MENTIONS", relColumns()}, graphstore.KindFact, graphstore.KindEntity, false}
+	taggedTable   = &relTable{table{"TAGGED_WITH", relColumns()}, graphstore.KindFact, graphstore.KindTopic, false}
 )
 
 // An asserter that is an end of its edge, as most facts that assert are, needs no text.
@@ -116,7 +116,7 @@ func decodeEdge(r *rowReader, keyOf func(id int64) string) (e graphstore.Edge, e
 }
 
 func parseAsserterKind(name string) (graphstore.AsserterKind, error) {
-	for k := graphstore.ByFact; k <= graphstore.BySpine; k++ {
+	for k := graphstore.ByFact; k <= graphstore.BySchema; k++ {
 		if k.String() == name {
 			return k, nil
 		}

@@ -135,7 +135,8 @@ func (w *growthWriter) transaction(facts int) (changes []graphstore.Change) {
 		by := graphstore.Asserter{Kind: graphstore.ByFact, ID: id}
 		f := graphstore.Fact{ID: id, State: graphstore.StateActive, AgentID: "agent", SourceID: fmt.Sprintf("message-%09d", w.next),
 			MemoryAt: graphstore.Instant(1_767_225_600_000_000 + w.next), RecordedAt: graphstore.Instant(1_767_225_600_000_000 + w.next)}
-		f.Registers.Base = graphstore.Stamp{Version: int64(w.next), Rank: graphstore.RankAdd, EventID: id}
+		f.Registers.Base = graphstore.Stamp{Version: int64(w.next), Rank: graphstore.RankAdd, EventID: id, At: f.RecordedAt, Source: f.SourceID}
+		f.Registers.State = f.Registers.Base
 		entity, topic := w.rng.IntN(len(gs.entities)), w.rng.IntN(len(gs.topics))
 		changes = append(changes, graphstore.PutFact(gs.space, f),
 			graphstore.PutEdge(gs.space, graphstore.Edge{Source: id, Target: gs.entities[entity].ID, Type: graphstore.Mentions, Asserter: by, Weight: 1}),
