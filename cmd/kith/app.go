@@ -28,6 +28,7 @@ type app struct {
 	Serve   serveCmd   `cmd:"" help:"Project events and answer searches until stopped."`
 	Demo    demoCmd    `cmd:"" help:"Project the sample and print plain and graph ranking side by side."`
 	Publish publishCmd `cmd:"" help:"Publish events from a JSON lines file, and store points."`
+	Events  eventsCmd  `cmd:"" help:"Check events before they are published."`
 	Search  searchCmd  `cmd:"" help:"Search a user's memory."`
 	Stats   statsCmd   `cmd:"" help:"Count what the graph and the vector store hold."`
 	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`

@@ -14,19 +14,31 @@ const maxLine = 8 << 20
 
 // eachLine calls f with the number (from 1) and text of every line that is not blank. The text is only good during the
 // call. A file named "-" is standard input. An error of f ends the reading.
-func eachLine(path string, f func(n int, line []byte) error) (err error) {
-	var r io.Reader = os.Stdin
-	if path != "-" {
-		file, err := os.Open(path)
-		if err != nil {
-			return &usageError{fmt.Errorf("open file: %w", err)}
-		}
-		defer file.Close()
-		r = file
+func eachLine(path string, f func(n int, line []byte) error) error {
+	r, err := openInput(path)
+	if err != nil {
+		return err
 	}
+	defer r.Close()
+	return eachLineOf(r, path, 0, f)
+}
+
+// openInput opens a file, or standard input for "-".
+func openInput(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(os.Stdin), nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("open file: %w", err)}
+	}
+	return file, nil
+}
+
+// eachLineOf is eachLine for what is left of a file behind its first n lines.
+func eachLineOf(r io.Reader, path string, n int, f func(n int, line []byte) error) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
-	n := 0
 	for lines.Scan() {
 		n++
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {

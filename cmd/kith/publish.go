@@ -21,7 +21,7 @@ const (
 )
 
 type publishCmd struct {
-	Files  []string `arg:"" optional:"" name:"file" help:"JSON lines of events; - reads standard input."`
+	Files  []string `arg:"" optional:"" name:"file" help:"JSON lines, pretty-printed events or an array of them; - reads standard input."`
 	Points string   `placeholder:"FILE" help:"JSON lines of points {user_id, id, vector, payload} to store in the vector store first, as a memory system would."`
 }
 
@@ -192,7 +192,7 @@ func publishFile(ctx context.Context, p *feed.Publisher, file string, total *pub
 		chunk, numbers, size = nil, nil, 0
 		return ctx.Err()
 	}
-	err := eachLine(file, func(n int, line []byte) error {
+	err := eachEvent(file, func(n int, line []byte) error {
 		chunk, numbers, size = append(chunk, slices.Clone(line)), append(numbers, n), size+len(line)
 		if len(chunk) == publishChunk || size >= publishBytes {
 			return flush()

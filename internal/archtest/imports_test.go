@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"reader":                    {"vdb", "rerank", "graphstore"},
 	"internal/canary":           {},
 	"internal/config":           {},
+	"internal/eventcheck":       {"internal/eventdoc", "projector", "graphstore"},
 	"internal/eventdoc":         {"projector", "projector/feed", "graphstore"},
 	"internal/eventdoc/gen":     {"internal/eventdoc"},
 	"internal/natsserver":       {},
