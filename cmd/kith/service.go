@@ -71,7 +71,7 @@ func open(e *env, serving bool) (*service, error) {
 		return nil, errors.Join(err, s.closeStores())
 	}
 	s.http = server.New(s.reader, s, server.Config{
-		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Logger: e.log,
+		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Logger: e.log,
 	})
 	return s, nil
 }
