@@ -1,6 +1,7 @@
 package graphstore_test
 
 import (
+	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -58,6 +59,7 @@ func TestBytes(t *testing.T) {
 		"large":     func() *graphstore.Snapshot { return newPlausible(4, sp, 20_000, true).build(t) },
 		"generated": func() *graphstore.Snapshot { return grown(t, sp, graphstoretest.Graph(5, 1, 5_000), 5_000) },
 		"grown":     func() *graphstore.Snapshot { return grown(t, sp, graphstoretest.Graph(6, 1, 3_000), 7) },
+		"summed up": func() *graphstore.Snapshot { return summedUp(t, newPlausible(9, sp, 4_000, true)) },
 		"shrunk":    func() *graphstore.Snapshot { return shrunk(t, grown(t, sp, graphstoretest.Graph(7, 1, 4_000), 500), 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,6 +81,37 @@ func TestBytes(t *testing.T) {
 			runtime.KeepAlive(s)
 		})
 	}
+}
+
+// summedUp is a graph with schemas, evidence of facts and of points that are none, decisions on entities and retracted
+// sources: as many of each as would be much.
+func summedUp(tb testing.TB, p *plausible) *graphstore.Snapshot {
+	tb.Helper()
+	s := p.build(tb)
+	var all []graphstore.Change
+	for i := range 800 {
+		schema, stamp := p.uuid(), graphstore.Stamp{Version: int64(i), Rank: graphstore.RankAdd, EventID: p.uuid(), At: graphstore.Instant(i + 1)}
+		changes := []graphstore.Change{
+			graphstore.PutSchema(s.Space(), graphstore.Schema{ID: schema, Level: graphstore.LevelSchema, Title: fmt.Sprintf("Ada has changed jobs %d times", i), Stamp: stamp}),
+			graphstore.PutMerge(s.Space(), graphstore.Merge{Merged: entity(2 * i), Kept: entity(2*i + 1), Step: graphstore.StepMerged, MergedName: entity(2 * i), KeptName: entity(2*i + 1), Stamp: stamp}),
+		}
+		if i%8 == 0 {
+			changes = append(changes, graphstore.PutTombstone(s.Space(), graphstore.Tombstone{Source: p.uuid(), At: 5}))
+		}
+		by := graphstore.Asserter{Kind: graphstore.BySchema, ID: schema}
+		for k := range 4 {
+			changes = append(changes, graphstore.PutEdge(s.Space(), graphstore.Edge{Source: schema, Target: p.ids[i+k], Type: graphstore.DerivedFrom, Weight: 1, Asserter: by}))
+		}
+		ref := p.uuid()
+		changes = append(changes, graphstore.PutRef(s.Space(), graphstore.Ref{ID: ref}),
+			graphstore.PutEdge(s.Space(), graphstore.Edge{Source: schema, Target: ref, Type: graphstore.DerivedFromRef, Weight: 1, Asserter: by}))
+		all = append(all, changes...)
+	}
+	s, err := s.With(all)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }
 
 // TestBytesOfNothing: what goes takes its bytes along, so nothing drifts.

@@ -21,7 +21,7 @@ func TestSnapshotsKeepWhatFollowsFromRecords(t *testing.T) {
 		view := graphstore.NewSnapshot(space)
 		for _, ev := range projectortest.GenHistory(14, space).Draw(t, "history") {
 			view = apply(t, p, view, ev)
-			if err := projectortest.CheckSnapshot(view); err != nil {
+			if err := graphstoretest.CheckSnapshot(view); err != nil {
 				t.Fatalf("after %s: %v", ev.ID, err)
 			}
 		}
@@ -37,7 +37,7 @@ func TestSnapshotsKeepWhatFollowsFromRecords(t *testing.T) {
 		}
 		for name, other := range map[string]*graphstore.Snapshot{"at once": atOnce, "loaded": loaded.Snapshot()} {
 			wantDigest(t, view, other)
-			if err := projectortest.CheckSnapshot(other); err != nil {
+			if err := graphstoretest.CheckSnapshot(other); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package projectortest
+package graphstoretest
 
 import (
 	"cmp"
@@ -6,6 +6,11 @@ import (
 
 	"github.com/kithgraph/kith/graphstore"
 )
+
+// stamped compares when two decisions were taken.
+func stamped(a, b graphstore.Merge) int {
+	return cmp.Or(cmp.Compare(a.Stamp.Version, b.Stamp.Version), cmp.Compare(a.Stamp.Rank, b.Stamp.Rank), cmp.Compare(a.Stamp.EventID, b.Stamp.EventID))
+}
 
 // root follows the redirects of an entity: of several from one the latest, and round a circle to its smallest id.
 func (n *naive) root(entity string) string {
@@ -16,7 +21,7 @@ func (n *naive) root(entity string) string {
 			if m.Merged != entity || m.Undone {
 				continue
 			}
-			if latest == nil || later(m.Stamp, latest.Stamp) || (!later(latest.Stamp, m.Stamp) && m.Kept < latest.Kept) {
+			if latest == nil || stamped(m, *latest) > 0 || (stamped(m, *latest) == 0 && m.Kept < latest.Kept) {
 				latest = &n.merges[i]
 			}
 		}
@@ -47,6 +52,15 @@ func (n *naive) checkMerges() error {
 			}
 		}
 		if err := differ("merges of "+id, n.MergesOf(id), rows); err != nil {
+			return err
+		}
+		var own []string
+		for _, e := range n.edges {
+			if e.Type == graphstore.Mentions && e.Target == id {
+				own = append(own, e.Source)
+			}
+		}
+		if err := differ("facts on "+id+" itself", n.ids(slices.Values(n.FactsOn(graphstore.Key{Kind: graphstore.KindEntity, Node: id}))), sortedIDs(own)); err != nil {
 			return err
 		}
 		if err := differ("root of "+id, n.Resolve(id), n.root(id)); err != nil {
