@@ -24,11 +24,11 @@ type Builder struct {
 	hubs  map[Node]*hub     // of facts with many ties
 	holed map[Node]struct{} // nodes with notes that nothing uses
 
-	present int
-	edges   int
-	merges  int
-	regroup bool  // entities that are one have changed
-	bytes   int64 // without the atoms'
+	present  int
+	edges    int
+	minorsOf kindCounts
+	regroup  bool  // entities that are one have changed
+	bytes    int64 // without the atoms'
 }
 
 // NewBuilder returns a builder that starts from base.
@@ -41,7 +41,7 @@ func NewBuilder(base *Snapshot) *Builder {
 		topicIndex: indexDraftOf(base.topicIndex), batchIndex: indexDraftOf(base.batchIndex),
 		minors: draftOf(base.minors), minorIndex: indexDraftOf(base.minorIndex), minorEnds: indexDraftOf(base.minorEnds),
 		spine:   spineDraft{spine: base.spine},
-		present: base.present, edges: base.edges, merges: base.merges, bytes: base.bytes,
+		present: base.present, edges: base.edges, minorsOf: base.minorsOf, bytes: base.bytes,
 	}
 }
 
@@ -106,7 +106,7 @@ func (b *Builder) Snapshot() *Snapshot {
 		facts: b.facts.vec, entities: b.entities.vec, topics: b.topics.vec, batches: b.batches.vec, atoms: b.atoms.table(),
 		factIndex: b.factIndex.idx, entityIndex: b.entityIndex.idx, topicIndex: b.topicIndex.idx, batchIndex: b.batchIndex.idx,
 		minors: b.minors.vec, minorIndex: b.minorIndex.idx, minorEnds: b.minorEnds.idx, spine: b.spine.spine,
-		present: b.present, edges: b.edges, merges: b.merges, bytes: b.bytes + b.atoms.bytes,
+		present: b.present, edges: b.edges, minorsOf: b.minorsOf, bytes: b.bytes + b.atoms.bytes,
 	}
 }
 

@@ -82,7 +82,7 @@ func (b *Builder) removeFarNode(k Key) error {
 	if left := len(node.facts); left > 0 {
 		return errEdgesRemain(k, left)
 	}
-	b.regroup = b.regroup || b.merges > 0
+	b.regroup = b.regroup || b.minorsOf[KindMerge] > 0
 	b.bytes -= node.bytes()
 	b.atoms.release(node.typ)
 	idx.remove(tagOf(k.Node), i)

@@ -24,9 +24,7 @@ func (b *Builder) placeMinor(c Change) {
 		b.minorEnds.add(minorTag(end), i)
 	}
 	b.bytes += minorSize(c)
-	if c.Merge != nil {
-		b.merges++
-	}
+	b.minorsOf[m.key.Kind]++
 	if c.Edge != nil {
 		b.edges++
 	}
@@ -82,9 +80,9 @@ func (b *Builder) removeMinor(k Key) error {
 		b.countMinorEdge(m.change, -1)
 		b.edges--
 	case k.Kind == KindMerge:
-		b.merges--
 		b.regroup = true
 	}
+	b.minorsOf[k.Kind]--
 	b.bytes -= minorSize(m.change)
 	b.minorIndex.remove(minorTag(k), i)
 	for _, end := range minorEnds(m.change) {

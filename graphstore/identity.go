@@ -45,7 +45,7 @@ func mergeLog(minors *vec[*minor]) []Merge {
 // several that hold for one entity the latest counts (by its stamp, then by the smaller id of the kept one). Redirects
 // that lead in a circle make one entity, the one with the smallest id. An id that no row names is its own.
 func (s *Snapshot) Resolve(entity string) string {
-	if s.merges == 0 {
+	if s.minorsOf[KindMerge] == 0 {
 		return entity
 	}
 	return resolve(&s.minorEnds, &s.minors, entity)
@@ -79,7 +79,7 @@ func redirect(rows []Merge, entity string) (to string, ok bool) {
 // groupEntities makes each entity that is merged lead to the one that readers see for it, and that one to the facts of
 // all. Where there is a merge log it costs as much as the entities in it have facts, on every commit.
 func (b *Builder) groupEntities() {
-	if b.merges == 0 && !b.regroup {
+	if b.minorsOf[KindMerge] == 0 && !b.regroup {
 		return
 	}
 	if b.regroup {

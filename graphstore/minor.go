@@ -16,6 +16,16 @@ type minor struct {
 // isMinor reports whether edges of a type are kept as minor records: they start at a schema.
 func isMinor(t RelationType) bool { return t == DerivedFrom || t == DerivedFromRef }
 
+// kindCounts are numbers of minor records by kind; edges are under 0.
+type kindCounts [KindTombstone + 1]int
+
+func (k *kindCounts) of(kind NodeKind) int {
+	if kind == 0 || int(kind) >= len(k) {
+		return 0
+	}
+	return k[kind]
+}
+
 func isMinorRecord(c Change) bool {
 	return c.Key().Kind > KindTopic || c.Edge != nil && isMinor(c.Edge.Type)
 }

@@ -40,10 +40,10 @@ type Snapshot struct {
 	factIndex, entityIndex, topicIndex, batchIndex index
 	minorIndex, minorEnds                          index
 
-	present int   // facts that are neither unseen nor deleted
-	edges   int   // contributions
-	merges  int   // rows of the merge log
-	bytes   int64 // estimate
+	present  int // facts that are neither unseen nor deleted
+	edges    int // contributions
+	minorsOf kindCounts
+	bytes    int64 // estimate
 }
 
 // batch is the facts of one write batch.
@@ -69,6 +69,20 @@ func (s *Snapshot) Entities() int { return s.entityIndex.n }
 
 // Topics returns the number of topics.
 func (s *Snapshot) Topics() int { return s.topicIndex.n }
+
+// Count returns the number of records of a kind: of facts, of any state, like Facts.
+func (s *Snapshot) Count(kind NodeKind) int {
+	switch kind {
+	case KindFact:
+		return s.Facts()
+	case KindEntity:
+		return s.Entities()
+	case KindTopic:
+		return s.Topics()
+	default:
+		return s.minorsOf.of(kind)
+	}
+}
 
 // Edges returns the number of edge contributions.
 func (s *Snapshot) Edges() int { return s.edges }
@@ -174,7 +188,7 @@ func (s *Snapshot) Bridges(n Node) iter.Seq[Bridge] {
 }
 
 func (s *Snapshot) resolveBridge(b Bridge) Bridge {
-	if s.merges > 0 && b.Type == Mentions {
+	if s.minorsOf[KindMerge] > 0 && b.Type == Mentions {
 		if root := s.entities.at(b.to).root; root > 0 {
 			b.to = root - 1
 		}
