@@ -5,11 +5,16 @@ import "github.com/kithgraph/kith/graphstore"
 // Counts sums what all spaces hold, resident or not.
 type Counts struct {
 	Spaces, Facts, Present, Entities, Topics, Edges int
+	Schemas, Refs, Merges, Tombstones               int // schemas also deleted ones; merges are rows of the merge log
 }
 
 // countsOf returns the counts of one snapshot, without the space.
 func countsOf(s *graphstore.Snapshot) Counts {
-	return Counts{Facts: s.Facts(), Present: s.Present(), Entities: s.Entities(), Topics: s.Topics(), Edges: s.Edges()}
+	return Counts{
+		Facts: s.Facts(), Present: s.Present(), Entities: s.Entities(), Topics: s.Topics(), Edges: s.Edges(),
+		Schemas: s.Count(graphstore.KindSchema), Refs: s.Count(graphstore.KindRef), Merges: s.Count(graphstore.KindMerge),
+		Tombstones: s.Count(graphstore.KindTombstone),
+	}
 }
 
 // count takes in one record.
@@ -24,8 +29,16 @@ func (c *Counts) count(record graphstore.Change) {
 		c.Entities++
 	case record.Topic != nil:
 		c.Topics++
-	default:
+	case record.Edge != nil:
 		c.Edges++
+	case record.Schema != nil:
+		c.Schemas++
+	case record.Ref != nil:
+		c.Refs++
+	case record.Merge != nil:
+		c.Merges++
+	case record.Tombstone != nil:
+		c.Tombstones++
 	}
 }
 
@@ -36,6 +49,10 @@ func (c *Counts) add(o Counts, by int) {
 	c.Entities += by * o.Entities
 	c.Topics += by * o.Topics
 	c.Edges += by * o.Edges
+	c.Schemas += by * o.Schemas
+	c.Refs += by * o.Refs
+	c.Merges += by * o.Merges
+	c.Tombstones += by * o.Tombstones
 }
 
 // Counts returns the size of the graph, of all spaces that have records; zero before Load.

@@ -97,7 +97,8 @@ func drawChange(t *rapid.T) graphstore.Change {
 	space := graphstoretest.SpaceName(rapid.IntRange(0, 4).Draw(t, "user"))
 	id := func(label string) string { return fmt.Sprint(label, rapid.IntRange(0, 3).Draw(t, label)) }
 	edge := graphstore.Edge{Source: id("f"), Target: id("f"), Type: graphstore.Causes, Weight: 1, Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: "f0"}}
-	switch rapid.IntRange(0, 7).Draw(t, "what") {
+	evidence := graphstore.Edge{Source: id("s"), Target: id("f"), Type: graphstore.DerivedFrom, Weight: 1, Asserter: graphstore.Asserter{Kind: graphstore.BySchema, ID: "s"}}
+	switch rapid.IntRange(0, 14).Draw(t, "what") {
 	case 0, 1, 2:
 		return graphstore.PutFact(space, graphstore.Fact{ID: id("f"), State: graphstore.State(rapid.IntRange(0, 4).Draw(t, "state")), SourceID: id("source")})
 	case 3:
@@ -106,8 +107,25 @@ func drawChange(t *rapid.T) graphstore.Change {
 		return graphstore.PutEdge(space, edge)
 	case 6:
 		return graphstore.DeleteKey(space, edge.Key())
-	default:
+	case 7:
 		return graphstore.DeleteKey(space, graphstore.Key{Kind: graphstore.KindFact, Node: id("f")})
+	case 8:
+		return graphstore.PutSchema(space, graphstore.Schema{ID: id("s"), Title: id("title")})
+	case 9:
+		return graphstore.PutEdge(space, evidence)
+	case 10:
+		return graphstore.PutRef(space, graphstore.Ref{ID: id("f")})
+	case 11:
+		return graphstore.PutMerge(space, graphstore.Merge{Merged: id("e"), Kept: "kept", Undone: rapid.Bool().Draw(t, "undone")})
+	case 12:
+		return graphstore.PutTombstone(space, graphstore.Tombstone{Source: id("source"), At: 1})
+	case 13:
+		return graphstore.DeleteKey(space, evidence.Key())
+	default:
+		return graphstore.DeleteKey(space, rapid.SampledFrom([]graphstore.Key{
+			{Kind: graphstore.KindSchema, Node: id("s")}, {Kind: graphstore.KindRef, Node: id("f")},
+			{Kind: graphstore.KindMerge, Node: id("e"), Target: "kept"}, graphstore.Tombstone{Source: id("source")}.Key(),
+		}).Draw(t, "gone"))
 	}
 }
 
@@ -127,7 +145,7 @@ func view(t *rapid.T, g *live.Graph, model graphstore.Store, space graphstore.Sp
 		t.Fatal(err)
 	case s.Digest() != spaceDigest(t, model, space):
 		t.Fatalf("search of %s sees %s: want %s", space, s.Digest(), spaceDigest(t, model, space))
-	case g.Usage().MaxBytes > 0 && s.Facts()+s.Entities() > 0 && s.Bytes() > g.Usage().MaxBytes:
+	case g.Usage().MaxBytes > 0 && s.Digest().Records() > 0 && s.Bytes() > g.Usage().MaxBytes:
 		t.Fatalf("%d bytes of %s served", s.Bytes(), space)
 	}
 }
@@ -157,7 +175,11 @@ func checkSame(t *rapid.T, bounded, whole *live.Graph, model *graphstoretest.Mem
 		if g.Digest() != head.Digest {
 			t.Fatalf("digest %s: want %s", g.Digest(), head.Digest)
 		}
-		if c.Spaces != stats.Spaces || c.Facts != stats.Facts || c.Entities != stats.Entities || c.Edges != stats.Edges || u.Spaces != c.Spaces {
+		counted := graphstore.Stats{
+			Spaces: c.Spaces, Facts: c.Facts, Entities: c.Entities, Topics: c.Topics, Edges: c.Edges,
+			Schemas: c.Schemas, Refs: c.Refs, Merges: c.Merges, Tombstones: c.Tombstones,
+		}
+		if counted != stats || u.Spaces != c.Spaces {
 			t.Fatalf("counts %+v, %+v: want %+v", c, u, stats)
 		}
 		if u.MaxBytes > 0 && u.Bytes > u.MaxBytes {
