@@ -123,6 +123,7 @@ func (h *graphHost) stats(ctx context.Context) server.GraphStats {
 	c, u := g.Counts(), g.Usage()
 	out := server.GraphStats{
 		Users: c.Spaces, Facts: c.Facts, Present: c.Present, Entities: c.Entities, Topics: c.Topics, Edges: c.Edges,
+		Schemas: c.Schemas, Refs: c.Refs, Merges: c.Merges, Tombstones: c.Tombstones,
 		Resident: u.Resident, MemoryBytes: u.Bytes, MemoryLimit: u.MaxBytes, Evictions: u.Evictions, Reloads: u.Reloads, TooLarge: u.TooLarge,
 	}
 	if store, started := h.file.health(); started {

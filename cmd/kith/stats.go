@@ -40,6 +40,7 @@ func (c statsCmd) Run(e *env) (err error) {
 func printStats(e *env, st server.Stats, h server.Health) {
 	g := st.Graph
 	e.printf("graph    %d users, %d facts (%d present), %d entities, %d topics, %d edges, %s on disk\n", g.Users, g.Facts, g.Present, g.Entities, g.Topics, g.Edges, bytesText(g.Bytes))
+	e.printf("         %d schemas, %d refs, %d merges, %d tombstones\n", g.Schemas, g.Refs, g.Merges, g.Tombstones)
 	e.printf("         %d of %d users in memory, %s of %s; %d put out, %d read again, %d too large\n", g.Resident, g.Users, bytesText(g.MemoryBytes), limitText(g.MemoryLimit),
 		g.Evictions, g.Reloads, g.TooLarge)
 	if g.StoreError != "" {

@@ -47,14 +47,20 @@ type Stats struct {
 
 // GraphStats counts the live graph.
 type GraphStats struct {
-	Users    int   `json:"users"`
-	Facts    int   `json:"facts"`
-	Present  int   `json:"present"` // neither deleted nor merely named
-	Entities int   `json:"entities"`
-	Topics   int   `json:"topics"`
-	Edges    int   `json:"edges"`
-	Bytes    int64 `json:"bytes"`  // of the graph's file
-	Leaked   int64 `json:"leaked"` // bytes of memory that the graph's engine has lost since its process started
+	Users    int `json:"users"`
+	Facts    int `json:"facts"`
+	Present  int `json:"present"` // neither deleted nor merely named
+	Entities int `json:"entities"`
+	Topics   int `json:"topics"`
+	Edges    int `json:"edges"`
+
+	Schemas    int `json:"schemas"`    // also deleted ones
+	Refs       int `json:"refs"`       // evidence of schemas that is no fact of the graph
+	Merges     int `json:"merges"`     // rows of the merge log
+	Tombstones int `json:"tombstones"` // of retracted sources and forgotten users
+
+	Bytes  int64 `json:"bytes"`  // of the graph's file
+	Leaked int64 `json:"leaked"` // bytes of memory that the graph's engine has lost since its process started
 
 	Resident    int   `json:"resident"`     // users whose graph is in memory
 	MemoryBytes int64 `json:"memory_bytes"` // of the graphs in memory

@@ -71,7 +71,8 @@ func TestMetricsOfTheState(t *testing.T) {
 	}}, Config{Version: "v1", Logger: quiet()})
 	wantSeries(t, scrape(t, s), map[string]float64{
 		"kith_ready": 1, "kith_graph_loaded": 1, "kith_projecting": 1, "kith_standby": 1, "kith_lag_events": 42, "kith_applied_sequence": 1000,
-		"kith_degraded_reasons": 2, "kith_graph_users": 3, "kith_last_error_timestamp_seconds": 0, `kith_build_info{version="v1"}`: 1,
+		"kith_degraded_reasons": 2, "kith_graph_users": 3, "kith_graph_schemas": 4, "kith_graph_merges": 5,
+		"kith_graph_tombstones": 6, "kith_last_error_timestamp_seconds": 0, `kith_build_info{version="v1"}`: 1,
 		"kith_last_success_timestamp_seconds": 1_796_040_000.5, // date -d '2026-11-30 12:00:00.5 UTC' +%s.%N
 	})
 }

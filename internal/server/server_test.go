@@ -35,7 +35,7 @@ type operator struct {
 
 func (o operator) Health() Health { return o.health }
 func (o operator) Stats(context.Context) (Stats, error) {
-	return Stats{Graph: GraphStats{Users: 3}}, o.err
+	return Stats{Graph: GraphStats{Users: 3, Schemas: 4, Merges: 5, Tombstones: 6}}, o.err
 }
 func (o operator) Instance() string   { return "i1" }
 func (o operator) AppliedSeq() uint64 { return 17 }
