@@ -7,15 +7,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
-// FuzzDecode: nothing panics; what is accepted is valid UTF-8 and the same value to the standard decoder; and writing an
-// accepted event and reading it again gives the same event.
+// FuzzDecode: nothing panics; what is accepted is valid UTF-8 and the same value to the standard decoder; it can be planned
+// and applied; and writing it and reading it again gives the same event.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(contractExample))
 	f.Add([]byte(lifecycleJSON("", "")))
 	f.Add([]byte(writtenJSON(`{"id":1,"op":"update","tags":null,"valid_to":null},{"id":"x","op":"add","memory_at":"2026-09-01T00:00:00"}`)))
 	f.Add([]byte(`{"specversion":"1.0","id":"e","type":"memory.user.forgotten.v1","time":"2026-01-01T00:00:00Z","data":{"user_id":"ü\ud83d\ude00"}}`))
+	for typ, data := range everyType {
+		f.Add([]byte(`{"specversion":"1.0","id":"e","type":"` + string(typ) + `","time":"2026-01-01T00:00:00Z","data":` + data + `}`))
+	}
+	p := mustNew(f, Config{TemporalSpine: true})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkParse(t, data)
 		ev, rejected, err := Decode(data, Limits{})
@@ -30,6 +36,15 @@ func FuzzDecode(f *testing.F) {
 		}
 		if err := ev.Validate(); err != nil {
 			t.Fatalf("decoded event is not valid: %v", err)
+		}
+		p.Notes(ev)
+		view := graphstore.NewSnapshot(ev.Space)
+		planned, err := p.Plan(view, ev)
+		if err != nil {
+			t.Fatalf("Plan of a decoded event: %v", err)
+		}
+		if _, err := view.With(planned.Changes); err != nil {
+			t.Fatalf("changes of a decoded event: %v", err)
 		}
 		encoded, err := Marshal(ev, Limits{MaxBytes: 64 << 20})
 		if err != nil {
