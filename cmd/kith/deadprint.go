@@ -147,6 +147,24 @@ func (e *env) printReport(verb string, r server.DeadReport) {
 	}
 }
 
+// printNet prints what the feed had to catch or to take up again, if anything.
+func printNet(e *env, f server.FeedStats) {
+	if f.Caught > 0 || f.Stalls > 0 {
+		e.printf("         %d of the dead events had been given up by the server; consumer taken up again %d times\n", f.Caught, f.Stalls)
+	}
+	if f.AdvisoryTrouble != "" {
+		e.printf("         what the server gives up on is not heard: %s\n", plain(f.AdvisoryTrouble, 0))
+	}
+}
+
+// errorText returns the text of an error, or "".
+func errorText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
 func when(yes bool, text string) string {
 	if yes {
 		return text

@@ -60,6 +60,7 @@ func printStats(e *env, st server.Stats, h server.Health) {
 		e.printf("events   up to stream sequence %d; since start %d applied in %d commits (%d without effect, %d of forgotten users), %d redelivered, %d returned\n",
 			h.AppliedSeq, f.Applied, f.Commits, f.Unchanged, f.Forgotten, f.Redelivered, f.Returned)
 		e.printf("         %d events and %d facts dead-lettered, %d pending\n", f.Dead, f.DeadFacts, f.Pending)
+		printNet(e, f)
 	}
 	printProjection(e, h)
 	for _, d := range h.Degraded {

@@ -101,8 +101,12 @@ type FeedStats struct {
 	BatchSize   int    `json:"batch_size"`  // most events in the next transaction
 	Pending     uint64 `json:"pending"`     // not projected yet
 	Undelivered int    `json:"undelivered"` // bad events that wait because their dead letters cannot be stored
+	Caught      uint64 `json:"caught"`      // of dead, events on which the server had given up
+	Stalls      uint64 `json:"stalls"`      // times that the consumer was taken up again because it had events and delivered none
 	Missing     uint64 `json:"missing"`     // dropped by the stream before they were taken
 	Takeovers   uint64 `json:"takeovers"`   // times that this service became the active one
+
+	AdvisoryTrouble string `json:"advisory_trouble,omitempty"` // why it is not heard on what the server gives up
 }
 
 // livez answers as long as the process can.

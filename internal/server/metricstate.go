@@ -53,6 +53,8 @@ var serviceMeasures = []measure{
 // feedMeasures count what the projection has done.
 var feedMeasures = []measure{
 	{"undelivered_dead_letters", "Bad events that wait because their dead letters cannot be stored.", gauge, func(s *state) float64 { return float64(s.stats.Feed.Undelivered) }},
+	{"caught_dead_letters_total", "Events that the server had given up on without a dead letter, which they then got.", counter, func(s *state) float64 { return float64(s.stats.Feed.Caught) }},
+	{"stalls_total", "Times that the consumer was taken up again because it had events and delivered none.", counter, func(s *state) float64 { return float64(s.stats.Feed.Stalls) }},
 	{"missing_events", "Events that the stream dropped before they were in the graph, since the service started.", gauge, func(s *state) float64 { return float64(s.stats.Feed.Missing) }},
 	{"redeliveries_total", "Deliveries of events that were not the first.", counter, func(s *state) float64 { return float64(s.stats.Feed.Redelivered) }},
 	{"unchanged_events_total", "Applied events without effect: repeats, or older than what the graph knows.", counter, func(s *state) float64 { return float64(s.stats.Feed.Unchanged) }},
