@@ -36,6 +36,7 @@ type app struct {
 	Restore restoreCmd `cmd:"" help:"Put the graph of a backup into the data directory."`
 	Compact compactCmd `cmd:"" help:"Write the graph's file anew, without what was deleted or replaced."`
 	Dead    deadCmd    `cmd:"" help:"List, show, replay and drop dead letters."`
+	Rebuild rebuildCmd `cmd:"" help:"Make the graph again from the event stream, whole or that of one user."`
 	Forget  forgetCmd  `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`
 	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version versionCmd `cmd:"" help:"Print the version."`

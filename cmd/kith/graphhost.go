@@ -38,12 +38,14 @@ type graphHost struct {
 	ended atomic.Pointer[error]     // why projection stopped by itself
 
 	maintenance maintenance
+	turns       *turns
+	next        *successor // of what searches see, in the store already; belongs to run
 	once        sync.Once
 }
 
 // newGraphHost returns the graph of a service, or of one command on its files.
 func (e *env) newGraphHost(write, service bool) (*graphHost, error) {
-	h := &graphHost{e: e, write: write, decided: make(chan struct{}), events: make(chan struct{}, 1), fed: make(chan struct{})}
+	h := &graphHost{e: e, write: write, decided: make(chan struct{}), events: make(chan struct{}, 1), fed: make(chan struct{}), turns: newTurns()}
 	file, err := e.openGraph(graphPath(e.cfg), child.Hooks{
 		Quarantined: func(child.Quarantine) { h.suspect() },
 		Restarted:   func(child.Restart) { h.suspect() },
@@ -98,24 +100,50 @@ func (h *graphHost) shown(s *graphstore.Snapshot, err error) (*graphstore.Snapsh
 }
 
 // run loads the graph and, with a stream, projects into it until ctx ends. When the store has lost the graph and memory does
-// not have it all, it begins anew.
+// not have it all, it begins anew. In between it does what others ask of it (see turns).
 func (h *graphHost) run(ctx context.Context, js jetstream.JetStream) {
-	for ctx.Err() == nil {
-		g := h.live.Load()
-		if !h.load(ctx, g) {
+	defer h.turns.end()
+	for g, loaded := h.live.Load(), false; ctx.Err() == nil; {
+		if !loaded && !h.load(ctx, g) {
+			g.Close()
 			return
 		}
-		h.keep(ctx, g, js)
-		err := h.maintenance.wait(ctx, "loading anew", func() error {
-			h.withhold(live.ErrLoading)
-			h.live.Store(h.newLive())
-			g.Close()
-			return nil
-		})
-		if err != nil {
-			return // ctx has ended
+		spell, end := h.turns.spell(ctx)
+		h.keep(spell, g, js)
+		h.show(g)
+		anew := spell.Err() == nil && h.beginAnew(spell, g)
+		end()
+		if anew {
+			g, loaded = h.live.Load(), false
+			continue
 		}
+		g, loaded = h.serveErrand(g)
 	}
+}
+
+// beginAnew puts an empty graph in the place of one that the store has lost, when no maintenance goes on. It fails when ctx
+// ends.
+func (h *graphHost) beginAnew(ctx context.Context, g *live.Graph) bool {
+	return nil == h.maintenance.wait(ctx, "loading anew", func() error {
+		h.withhold(live.ErrLoading)
+		h.live.Store(h.newLive())
+		g.Close()
+		return nil
+	})
+}
+
+// serveErrand does what somebody asks for, if anybody does. It returns the graph to go on with, and whether that is loaded.
+func (h *graphHost) serveErrand(g *live.Graph) (*live.Graph, bool) {
+	e := h.turns.take()
+	if e == nil {
+		return g, true
+	}
+	next, err := e.work(g)
+	e.done <- err
+	if next != nil {
+		return next, false
+	}
+	return g, true
 }
 
 // close ends what the graph does by itself and closes its store, after run.
@@ -162,9 +190,13 @@ func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStr
 	projecting := h.write && js != nil
 	// A graph without a mark where others were before is one that was lost: it is whole when it has caught up.
 	replaying := projecting && len(former) > 0 && head.Mark == (graphstore.Mark{})
-	if replaying {
+	switch {
+	case replaying:
 		h.withhold(errReplaying)
-	} else {
+	case !projecting:
+		h.show(g)
+		h.withheld.Store(nil)
+	case h.next == nil:
 		h.withheld.Store(nil)
 	}
 	h.once.Do(func() { close(h.decided) })
@@ -220,6 +252,10 @@ func (h *graphHost) project(ctx context.Context, g *live.Graph, js jetstream.Jet
 		h.ended.Store(&err)
 		h.e.log.Error("projection ended; searches go on", "err", err)
 	}
+	if ctx.Err() == nil && h.next != nil { // it will not catch up
+		h.show(g)
+		h.withheld.Store(nil)
+	}
 }
 
 func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.JetStream, head graphstore.Head, former []string) error {
@@ -238,7 +274,14 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	var work conc.WaitGroup
 	defer work.Wait()
-	if h.withheld.Load() != nil {
+	if next := h.next; next != nil {
+		work.Go(func() {
+			if err := f.WaitApplied(ctx, next.floor); err == nil {
+				h.show(g)
+				h.withheld.Store(nil)
+			}
+		})
+	} else if h.withheld.Load() != nil {
 		work.Go(func() {
 			if err := f.WaitCaughtUp(ctx); err == nil {
 				h.withheld.Store(nil)

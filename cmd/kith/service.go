@@ -30,15 +30,16 @@ type service struct {
 	instance string // names this run
 	serving  bool   // or made for one command
 
-	lock    *dataLock
-	vectors vdb.Store
-	probe   probe      // whether the vector store answers
-	host    *graphHost // nil when the graph is off
-	paused  paused     // while events are not projected
-	erasing erasing    // of a user, one at a time
-	reader  *reader.Reader
-	http    *server.Server
-	metrics *server.Metrics
+	lock     *dataLock
+	vectors  vdb.Store
+	probe    probe      // whether the vector store answers
+	host     *graphHost // nil when the graph is off
+	paused   paused     // while events are not projected
+	erasing  erasing    // of a user, one at a time
+	rebuilds rebuildState
+	reader   *reader.Reader
+	http     *server.Server
+	metrics  *server.Metrics
 
 	nats *natsserver.Server // nil with an external server, or without events
 	conn *nats.Conn

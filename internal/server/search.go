@@ -46,6 +46,7 @@ func (s *Server) register(api huma.API) {
 	s.registerAdmin(api)
 	s.registerDead(api)
 	s.registerForget(api)
+	s.registerRebuild(api)
 }
 
 func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {

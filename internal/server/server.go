@@ -33,6 +33,7 @@ type Searcher interface {
 // Operator is what the operator's endpoints ask of the service.
 type Operator interface {
 	Forgetter
+	Rebuilder
 	// Health tells whether the process is ready and what ails it. It must not block.
 	Health() Health
 	// Instance names this run of the service.

@@ -1,0 +1,376 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/child"
+	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/projector/feed"
+)
+
+// rebuildIn runs the command on a data directory and returns its account.
+func rebuildIn(t *testing.T, dir string, args ...string) (server.Rebuild, int, string) {
+	t.Helper()
+	code, out, errs := kith(t, append([]string{"--data-dir", dir, "--log-level=warn", "rebuild", "--from-log", "--json"}, args...)...)
+	var r server.Rebuild
+	if out != "" {
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	return r, code, errs
+}
+
+// mustRebuild is rebuildIn that must succeed.
+func mustRebuild(t *testing.T, dir string, args ...string) server.Rebuild {
+	t.Helper()
+	r, code, errs := rebuildIn(t, dir, args...)
+	if code != exitOK || !r.Done {
+		t.Fatalf("rebuild: %d %s: %+v", code, errs, r)
+	}
+	return r
+}
+
+// wantFile compares the graph's file with a digest, on a data directory without a service.
+func wantFile(t *testing.T, dir string, want graphstore.Digest) {
+	t.Helper()
+	code, out, errs := kith(t, "--data-dir", dir, "--log-level=error", "digest")
+	if code != exitOK || strings.TrimSpace(out) != want.String() {
+		t.Errorf("digest of the file: %d %s%s: want %s", code, out, errs, want)
+	}
+}
+
+// tamper changes the graph's file behind everybody's back, as an error in an earlier version might have.
+func (w *world) tamper(user string, change func(s *graphstore.Snapshot) []graphstore.Change) {
+	w.t.Helper()
+	e := &env{ctx: context.Background(), stderr: os.Stderr}
+	e.cfg.DataDir, e.cfg.LogLevel, e.cfg.LogFormat = w.dir, "warn", "text"
+	e.log = logger(e.cfg, os.Stderr)
+	file, err := e.openGraph(w.graph(), child.Hooks{}, false)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := file.start(e.ctx); err != nil {
+		w.t.Fatal(err)
+	}
+	space, err := graphstore.NewSpace(user)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	old, err := loadSpace(e.ctx, file, space)
+	if err == nil {
+		err = file.Apply(e.ctx, change(old))
+	}
+	if err := firstError(err, file.Close()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// drift removes a fact with its edges and what only it was on, changes another one, and adds one that nobody wrote: seven
+// records at least.
+func drift(s *graphstore.Snapshot) []graphstore.Change {
+	var out []graphstore.Change
+	for _, e := range s.EdgesOf("f4") {
+		out = append(out, graphstore.DeleteKey(s.Space(), e.Key()))
+	}
+	out = append(out, graphstore.DeleteKey(s.Space(), graphstore.Fact{ID: "f4"}.Key()))
+	f, _ := s.Fact("f6")
+	f.AgentID = "somebody"
+	return append(out, graphstore.PutFact(s.Space(), f), graphstore.PutFact(s.Space(), graphstore.Fact{ID: "nobody's", State: graphstore.StateActive}))
+}
+
+// eventStream connects to the embedded server's stream of a data directory.
+func (w *world) eventStream() (jetstream.Stream, func()) {
+	w.t.Helper()
+	r, ok, err := readRunFile(w.dir)
+	if err != nil || !ok {
+		w.t.Fatalf("service file: %v %v", ok, err)
+	}
+	nc, err := nats.Connect(r.NATS)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	stream, err := js.Stream(context.Background(), feed.EventStream)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return stream, nc.Close
+}
+
+// Without a service: from nothing, over a graph that is there, over one that is broken. The service that starts then has
+// nothing left to project.
+func TestRebuildOnFiles(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(1, 1)), 300)
+	r := mustRebuild(t, w.dir)
+	if r.After.Digest != w.want.String() || r.UpToSeq != 300 || !r.Stream.Complete || r.Users != 5 || r.Bad != 0 || r.Before.Records != 0 {
+		t.Errorf("from nothing: %+v", r)
+	}
+	for user, want := range w.byUser {
+		if i := slices.IndexFunc(r.PerUser, func(u server.RebuildUser) bool { return u.UserID == user }); i < 0 || r.PerUser[i].Digest != want.String() || r.PerUser[i].Events != 60 {
+			t.Errorf("user %s: %+v", user, r.PerUser)
+		}
+	}
+	wantFile(t, w.dir, w.want)
+	w.start()
+	w.caughtUp()
+	if st, err := w.stats(); err != nil || st.Feed.Applied != 0 || st.Feed.Rewound != 0 {
+		t.Errorf("after the rebuild the service projected %+v, %v", st.Feed, err)
+	}
+	w.p.terminate(t)
+
+	again := mustRebuild(t, w.dir)
+	if again.Before.Digest != w.want.String() || again.After.Digest != w.want.String() || again.GraphID != r.GraphID {
+		t.Errorf("again: %+v", again)
+	}
+	if err := os.WriteFile(w.graph(), []byte(strings.Repeat("this is no graph\n", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, code, errs := rebuildIn(t, w.dir); code != exitFailed || !strings.Contains(errs, "not a graph") {
+		t.Errorf("over a foreign file: %d %s: want it left alone", code, errs)
+	}
+	if r := mustRebuild(t, w.dir, "--force"); r.Aside == "" || r.After.Digest != w.want.String() {
+		t.Errorf("over a foreign file, forced: %+v", r)
+	}
+	wantFile(t, w.dir, w.want)
+}
+
+// The graph's directory is deleted under the running service and rebuilt from the log, while events are published and searches
+// are made; then it is rebuilt once more, undisturbed.
+func TestRebuildUnderTheService(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(2, 2)), 1_000)
+	w.start()
+	w.caughtUp()
+	var o outcome
+	probe := w.probe(2 * time.Millisecond)
+	if err := os.RemoveAll(filepath.Join(w.dir, "graph")); err != nil {
+		t.Fatal(err)
+	}
+	more := writeUsers(t, 5, 40)
+	stop := w.trickle(more, 50)
+	first := mustRebuild(t, w.dir)
+	published := stop()
+	w.events += published
+	w.want, w.byUser = expectedGraph(t, w.file, firstLines(t, more, published))
+	w.caughtUp()
+	if got := digestOf(t, w.cl); got != w.want.String() {
+		t.Errorf("digest %s after the rebuild, want %s", got, w.want)
+	}
+	second := mustRebuild(t, w.dir)
+	probe.end(t, &o)
+	if second.After.Digest != w.want.String() || second.Before.Digest != w.want.String() || second.UpToSeq != uint64(w.events) {
+		t.Errorf("second: %+v, want digest %s", second, w.want)
+	}
+	t.Logf("%d searches (%d ranked, %d failed), %d events published meanwhile; %d ms and %d ms", o.searches, o.ranked, o.failedSearches, published, first.TookMS, second.TookMS)
+	if o.failedSearches > 0 || o.searches == 0 || o.ranked < o.searches*9/10 {
+		t.Errorf("searches: %+v", o)
+	}
+	w.compare(&o)
+	if !o.equal {
+		t.Error("the file is not the expected graph")
+	}
+}
+
+// A graph that does not fit into memory is made in passes and taken up; searches are answered.
+func TestRebuildBeyondMemory(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(3, 3)), 600, "KITH_GRAPH_MEMORY=100000")
+	w.start()
+	w.caughtUp()
+	var o outcome
+	probe := w.probe(2 * time.Millisecond)
+	r := mustRebuild(t, w.dir)
+	probe.end(t, &o)
+	t.Logf("%d passes, %d searches, %d ranked, %d failed", r.Passes, o.searches, o.ranked, o.failedSearches)
+	if r.Passes < 2 || r.After.Digest != w.want.String() || o.failedSearches > 0 || o.searches == 0 {
+		t.Errorf("%+v, %+v", r, o)
+	}
+	w.settled(&o)
+	if !o.equal {
+		t.Error("not the expected graph")
+	}
+}
+
+// One user's graph has drifted: it alone is changed back, by the running service and on the file.
+func TestRebuildOneUser(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(4, 4)), 300)
+	w.start()
+	w.caughtUp()
+	w.p.terminate(t)
+	check := func(r server.Rebuild) {
+		t.Helper()
+		c := r.Replaced
+		if r.Before.Digest == r.After.Digest || r.After.Digest != w.byUser["user-1"].String() || c == nil || c.Changed["fact"] != 1 || c.Gone["fact"] != 1 || c.New["fact"] != 1 ||
+			r.Events["memory.facts.written.v1"] == 0 || r.PerUser[0].Events != 60 {
+			t.Errorf("%+v", r)
+		}
+	}
+	w.tamper("user-1", drift)
+	check(mustRebuild(t, w.dir, "--user=user-1"))
+	wantFile(t, w.dir, w.want)
+
+	w.tamper("user-1", drift)
+	w.start()
+	w.caughtUp()
+	if got := digestOf(t, w.cl); got == w.want.String() {
+		t.Fatal("the drift is not there")
+	}
+	check(mustRebuild(t, w.dir, "--user=user-1"))
+	if got := digestOf(t, w.cl); got != w.want.String() {
+		t.Errorf("digest %s after the rebuild, want %s", got, w.want)
+	}
+	if r := mustRebuild(t, w.dir, "--user=user-1"); r.Replaced.Equal != r.After.Records || r.Before != r.After {
+		t.Errorf("again: %+v", r)
+	}
+	if r := mustRebuild(t, w.dir, "--user=a stranger"); r.After.Records != 0 || r.Replaced.Equal != 0 {
+		t.Errorf("a stranger: %+v", r)
+	}
+	var o outcome
+	w.settled(&o)
+	if !o.equal {
+		t.Error("not the expected graph")
+	}
+}
+
+// What the stream no longer holds is not lost without being told to.
+func TestRebuildFromPartOfTheLog(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(5, 5)), 300)
+	w.start()
+	w.caughtUp()
+	stream, done := w.eventStream()
+	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(151)); err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.DeleteMsg(context.Background(), 200); err != nil {
+		t.Fatal(err)
+	}
+	done()
+	for _, args := range [][]string{nil, {"--user=user-2"}} {
+		r, code, errs := rebuildIn(t, w.dir, args...)
+		if code != exitFailed || r.Done || r.Refused == "" || r.Stream.First != 151 || r.Stream.Dropped != 150 || r.Stream.Deleted != 1 || r.Stream.Complete ||
+			len(r.Stream.Gaps) != 1 || r.Stream.Gaps[0] != (server.SeqGap{From: 200, To: 200}) {
+			t.Errorf("%v: %d %s %+v", args, code, errs, r)
+		}
+		if got := digestOf(t, w.cl); got != w.want.String() {
+			t.Errorf("%v: digest %s after a refusal, want %s", args, got, w.want)
+		}
+	}
+	// The rest of the events makes this.
+	data, err := os.ReadFile(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	rest := filepath.Join(t.TempDir(), "rest.jsonl")
+	if err := os.WriteFile(rest, []byte(strings.Join(slices.Delete(lines, 199, 200)[150:], "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, byUser := expectedGraph(t, rest)
+	r := mustRebuild(t, w.dir, "--user=user-2", "--force")
+	if r.After.Digest != byUser["user-2"].String() || r.Replaced.Gone["fact"] == 0 {
+		t.Errorf("forced: %+v", r)
+	}
+	if r := mustRebuild(t, w.dir, "--force"); r.After.Digest != want.String() {
+		t.Errorf("forced: %+v, want %s", r, want)
+	}
+	if got := digestOf(t, w.cl); got != want.String() {
+		t.Errorf("digest %s, want %s", got, want)
+	}
+	w.p.terminate(t)
+}
+
+// kill -9 of a rebuild, on files and under a service, at random moments: the graph is the old one or the new one, whole, and
+// the service that starts then ends in the expected graph.
+func TestKilledRebuild(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes its time")
+	}
+	rng := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 6))
+	w := newWorld(t, rng, 1_500)
+	took := time.Duration(mustRebuild(t, w.dir).TookMS) * time.Millisecond
+	for round := range full(20, 3) {
+		p := command(t, w.dir, w.env, "rebuild", "--from-log")
+		time.Sleep(time.Duration(rng.Int64N(int64(took + took/4)))) // a kill is not to be in step with anything
+		p.kill()
+		code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=error", "digest")
+		if code != exitOK || strings.TrimSpace(out) != w.want.String() {
+			t.Fatalf("round %d: %d %s%s: want %s\n%s", round, code, out, errs, w.want, p.log)
+		}
+	}
+	for round := range full(20, 2) {
+		w.start()
+		w.caughtUp()
+		done := make(chan error, 1)
+		go func() {
+			var r server.Rebuild
+			done <- w.cl.call(context.Background(), "POST", "/v1/admin/rebuild", server.RebuildRequest{}, &r)
+		}()
+		time.Sleep(time.Duration(rng.Int64N(int64(took + took/4)))) // likewise
+		w.killAll()
+		_ = <-done // killed, or just done
+		w.start()
+		w.caughtUp()
+		if got := digestOf(t, w.cl); got != w.want.String() {
+			t.Fatalf("round %d: digest %s, want %s", round, got, w.want)
+		}
+		w.p.terminate(t)
+	}
+}
+
+// An interrupted command, and maintenance that excludes other maintenance.
+func TestRebuildIsInterruptedAndAlone(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(7, 7)), 1_500)
+	w.start()
+	w.caughtUp()
+	p := command(t, w.dir, w.env, "rebuild", "--from-log")
+	eventually(t, w.p, func() bool {
+		s, err := w.cl.rebuildState(context.Background())
+		return err == nil && s.Running
+	})
+	if code, _, errs := kith(t, "--data-dir", w.dir, "compact"); code != exitFailed || !strings.Contains(errs, "rebuild from the stream") {
+		t.Errorf("a compaction meanwhile: %d %s", code, errs)
+	}
+	if err := p.stop(); err == nil || !strings.Contains(p.log.String(), "interrupted") {
+		t.Errorf("interrupted: %v\n%s", err, p.log)
+	}
+	eventually(t, w.p, func() bool {
+		s, err := w.cl.rebuildState(context.Background())
+		return err == nil && !s.Running
+	})
+	if _, err := os.Stat(w.graph() + ".rebuilt"); err == nil {
+		t.Error("the file that was begun is still there")
+	}
+	var o outcome
+	w.settled(&o)
+	if !o.equal {
+		t.Error("not the expected graph")
+	}
+}
+
+func TestRebuildSaysFromWhat(t *testing.T) {
+	if code, _, errs := kith(t, "--data-dir", t.TempDir(), "rebuild"); code != exitUsage || !strings.Contains(errs, "--from-log") {
+		t.Errorf("%d %s", code, errs)
+	}
+	missing := filepath.Join(t.TempDir(), "none")
+	if code, _, errs := kith(t, "--data-dir", missing, "rebuild", "--from-log"); code != exitUsage || !strings.Contains(errs, missing) {
+		t.Errorf("%d %s", code, errs)
+	}
+	dir := t.TempDir()
+	if code, _, errs := kith(t, "--data-dir", dir, "rebuild", "--from-log"); code != exitFailed || !strings.Contains(errs, "no stream to rebuild from") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
