@@ -7,6 +7,7 @@ func (b *Builder) putEntity(e Entity) {
 	if !ok {
 		i = b.entities.place(new(bridgeNode))
 		b.entityIndex.add(tagOf(e.ID), i)
+		b.regroup = b.regroup || b.inMergeLog(e.ID)
 	}
 	b.setEntity(b.ownBridge(Bridge{Mentions, i}), e)
 }
@@ -82,7 +83,7 @@ func (b *Builder) removeFarNode(k Key) error {
 	if left := len(node.facts); left > 0 {
 		return errEdgesRemain(k, left)
 	}
-	b.regroup = b.regroup || b.minorsOf[KindMerge] > 0
+	b.regroup = b.regroup || node.group != nil || node.root != 0
 	b.bytes -= node.bytes()
 	b.atoms.release(node.typ)
 	idx.remove(tagOf(k.Node), i)

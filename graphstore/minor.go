@@ -57,6 +57,19 @@ func minorEnds(c Change) []Key {
 	}
 }
 
+// isEnd reports whether a key is one of the minorEnds of a record.
+func isEnd(c Change, k Key) bool {
+	switch {
+	case c.Merge != nil:
+		return k == Key{Kind: KindEntity, Node: k.Node} && (k.Node == c.Merge.Merged || k.Node == c.Merge.Kept)
+	case c.Edge != nil:
+		source, target := c.Edge.Type.Ends()
+		return k == Key{Kind: source, Node: c.Edge.Source} || k == Key{Kind: target, Node: c.Edge.Target}
+	default:
+		return false
+	}
+}
+
 func findMinor(idx *index, minors *vec[*minor], k Key) (int32, bool) {
 	for p := idx.find(minorTag(k)); ; {
 		i, ok := p.next()
@@ -79,10 +92,8 @@ func minorsAt(ends *index, minors *vec[*minor], end Key, yield func(i int32)) {
 		if !ok {
 			return
 		}
-		for _, k := range minorEnds(minors.at(i).change) {
-			if k == end {
-				yield(i)
-			}
+		if isEnd(minors.at(i).change, end) {
+			yield(i)
 		}
 	}
 }

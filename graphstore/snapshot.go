@@ -200,26 +200,26 @@ func (s *Snapshot) resolveBridge(b Bridge) Bridge {
 func (s *Snapshot) BridgeInfo(b Bridge) BridgeInfo {
 	n := s.bridgeNode(b)
 	if b.Type == Mentions {
-		return BridgeInfo{ID: n.id, Name: n.norm, Degree: n.distinct()}
+		return BridgeInfo{ID: n.id, Name: n.norm, Degree: s.distinct(n)}
 	}
-	return BridgeInfo{ID: n.id, Name: n.id, Degree: n.distinct()}
+	return BridgeInfo{ID: n.id, Name: n.id, Degree: s.distinct(n)}
 }
 
 // BridgeDegree returns BridgeInfo(b).Degree without copying the rest.
-func (s *Snapshot) BridgeDegree(b Bridge) int { return s.bridgeNode(b).distinct() }
+func (s *Snapshot) BridgeDegree(b Bridge) int { return s.distinct(s.bridgeNode(b)) }
 
 // BridgeFacts returns the facts on the far end of a bridge, of any state, one item per contribution.
 func (s *Snapshot) BridgeFacts(b Bridge) []Node {
 	n := s.bridgeNode(b)
-	if n.group != nil {
-		return n.group.facts
+	if g := s.groupOf(n); g != nil {
+		return g.facts
 	}
 	return n.facts
 }
 
-func (n *bridgeNode) distinct() int {
-	if n.group != nil {
-		return int(n.group.degree)
+func (s *Snapshot) distinct(n *bridgeNode) int {
+	if g := s.groupOf(n); g != nil {
+		return int(g.degree)
 	}
 	return int(n.degree)
 }
