@@ -92,8 +92,30 @@ func (f *Feed) publishDead(ctx context.Context, subject string, letter DeadLette
 	ctx, cancel := context.WithTimeout(ctx, f.cfg.PublishTimeout)
 	defer cancel()
 	msg := &nats.Msg{Subject: subject, Header: letter.header(), Data: letter.Payload}
-	_, err := f.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(DeadStream))
+	ack, err := f.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(DeadStream))
+	if err != nil || !ack.Duplicate {
+		return err
+	}
+	if same, err := f.hasLetter(ctx, ack.Sequence, letter); err != nil || same {
+		return err
+	}
+	msg.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("%s:%d", letter.MessageID(), letter.Received.UnixNano()))
+	_, err = f.js.PublishMsg(ctx, msg, jetstream.WithExpectStream(DeadStream))
 	return err
+}
+
+// hasLetter reports whether the message that the server takes a dead letter for a repeat of is that dead letter, or was and
+// has been dropped since. It may be of an event stream that was deleted and made again, or somebody's who uses the id.
+func (f *Feed) hasLetter(ctx context.Context, number uint64, letter DeadLetter) (bool, error) {
+	raw, err := getMessage(ctx, f.js, DeadStream, number, "")
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	l := newLetter(raw)
+	return l.Foreign == nil && l.Stream == letter.Stream && l.Sequence == letter.Sequence && l.FactIndex == letter.FactIndex && l.Received.Equal(letter.Received), nil
 }
 
 func tooLarge(err error) bool {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kithgraph/kith/projector"
@@ -365,5 +366,24 @@ func TestManyBadFacts(t *testing.T) {
 	}
 	if s := f.Status(); s.Redelivered != 0 {
 		t.Errorf("status %+v: want the event delivered once", s)
+	}
+}
+
+// TestDeadLetterWhoseIDIsTaken: the server takes it for a repeat of a message that is another one.
+func TestDeadLetterWhoseIDIsTaken(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	old := DeadLetter{Reason: ReasonBadEvent, Stream: EventStream, Sequence: 2, Deliveries: 1, Subject: "memory.events.x", Received: time.Unix(1, 0), FactIndex: -1}
+	publishRaw(t, js, "memory.dead.unknown.unknown", []byte("of a stream that was deleted"), old.header())
+	publishRaw(t, js, "memory.dead.unknown.unknown", []byte("forged"), nats.Header{jetstream.MsgIDHeader: {"dlq:MEMORY_EVENTS:1"}})
+	f := run(t, newFeed(t, js, g, fastConfig()))
+	publishRaw(t, js, "memory.events.x", []byte("bad"), nil)
+	publishRaw(t, js, "memory.events.x", []byte("worse"), nil)
+	f.applied(t)
+	var got []string
+	for _, msg := range deadMessages(t, js) {
+		got = append(got, string(msg.Data))
+	}
+	if diff := cmp.Diff([]string{"of a stream that was deleted", "forged", "bad", "worse"}, got); diff != "" {
+		t.Errorf("dead letters (-want +got):\n%s", diff)
 	}
 }
