@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -17,6 +18,7 @@ import (
 //   - None, and nothing was ever delivered: it is made again with the own id. Made, not updated: of two services that come
 //     at the same time one then finds the other's id.
 //   - A graph that this one took the place of: it is made again.
+//   - Where several services stand in for each other, the name of their group stands in the place of a graph's id (see standby).
 //   - Another graph, or none after deliveries: if nobody uses it (see usage) it is made again, from what the graph says that
 //     it has (see hold). If somebody does, a *[ForeignConsumerError].
 //
@@ -40,13 +42,18 @@ type ForeignConsumerError struct {
 
 // Error names both graphs and says what to do.
 func (e *ForeignConsumerError) Error() string {
+	group, grouped := strings.CutPrefix(e.Found, groupPrefix)
 	found := "graph " + e.Found
-	if e.Found == "" {
+	switch {
+	case grouped:
+		return fmt.Sprintf("consumer %s belongs to the services of standby group %s and is in use: for this service, of graph %s, to be one of them "+
+			"set KITH_STANDBY=true and KITH_STANDBY_GROUP=%s; else give it a NATS server or account of its own", e.Consumer, group, e.Own, group)
+	case e.Found == "":
 		found = "a graph without an id"
 	}
 	return fmt.Sprintf("consumer %s feeds %s and is in use, and the graph of this service is %s: two graphs cannot share one consumer, "+
 		"each would get a part of the events: either give this service a NATS server or account of its own, or stop the other one and "+
-		"then start this one again", e.Consumer, found, e.Own)
+		"then start this one again, or set KITH_STANDBY=true for both, so that they stand in for each other", e.Consumer, found, e.Own)
 }
 
 // errOldServer is about servers that keep no metadata of consumers and state no time in their answers.
@@ -54,14 +61,22 @@ var errOldServer = errors.New("NATS server is older than 2.10: want a later one,
 
 // bound reports whether the consumer is that of the feed's graph.
 func (f *Feed) bound(info *jetstream.ConsumerInfo) bool {
-	return f.cfg.GraphID == "" || info.Config.Metadata[graphKey] == f.cfg.GraphID
+	return f.cfg.GraphID == "" || info.Config.Metadata[graphKey] == f.binding()
 }
 
 // rebind makes a consumer that is not bound to the feed's graph again, if nobody uses it. It returns the reason if the
 // consumer had been used before.
 func (f *Feed) rebind(ctx context.Context, stream jetstream.Stream, info *jetstream.ConsumerInfo, want jetstream.ConsumerConfig) (consumer jetstream.Consumer, reason string, err error) {
 	found := info.Config.Metadata[graphKey]
-	if fresh := found == "" && info.Delivered.Consumer == 0 && info.NumWaiting == 0; !fresh {
+	if f.grouped() { // the group goes on where the consumer is; what the graph lacks the feed reads by itself
+		want = holding{seq: info.AckFloor.Stream}.startOf(f.consumerConfig())
+	}
+	fresh := found == "" && info.Delivered.Consumer == 0 && info.NumWaiting == 0
+	switch {
+	case fresh:
+	case f.grouped() && found == f.cfg.GraphID:
+		f.log.Info("consumer of this graph becomes that of its group", "group", f.cfg.Standby.Group, "from", max(want.OptStartSeq, 1))
+	default:
 		if !slices.Contains(f.cfg.FormerIDs, found) {
 			if err := f.awaitUnused(ctx, info); err != nil {
 				return nil, "", err
@@ -87,7 +102,7 @@ func (f *Feed) replaceConsumer(ctx context.Context, stream jetstream.Stream, inf
 
 // createConsumer fails if there is a consumer of other settings, the graph's id among them.
 func (f *Feed) createConsumer(ctx context.Context, stream jetstream.Stream, want jetstream.ConsumerConfig) (jetstream.Consumer, error) {
-	consumer, err := stream.CreateConsumer(ctx, want)
+	consumer, err := f.checkPinned(stream.CreateConsumer(ctx, want))
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,9 @@ func (f *Feed) buryEvent(ctx context.Context, d *delivery, reason Reason, cause 
 // bury publishes a dead letter and waits until it is stored. A letter that is too large beside its headers goes without
 // the original's headers, and then without its payload, which stays in the event stream.
 func (f *Feed) bury(ctx context.Context, subject string, letter DeadLetter) error {
+	if err := f.mayBury(); err != nil {
+		return err
+	}
 	err := f.publishDead(ctx, subject, letter)
 	if tooLarge(err) {
 		letter.Header = nil

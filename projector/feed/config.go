@@ -59,6 +59,9 @@ type Config struct {
 	// along; then it is recorded alone. It also is at a stop. Defaults to [DefaultMarkInterval].
 	MarkInterval time.Duration
 
+	// Standby makes the feed one of several that stand in for each other. Defaults to none.
+	Standby StandbyConfig
+
 	// Limits bounds the events that are accepted; larger ones are dead letters.
 	Limits projector.Limits
 
@@ -134,6 +137,7 @@ func (c Config) withDefaults() Config {
 	c.PublishTimeout = cmp.Or(c.PublishTimeout, DefaultPublishTimeout)
 	c.StatusInterval = cmp.Or(c.StatusInterval, DefaultStatusInterval)
 	c.StallAfter = cmp.Or(c.StallAfter, c.AckWait+2*c.StatusInterval)
+	c.Standby = c.Standby.withDefaults()
 	c.Hooks = c.Hooks.withDefaults()
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
@@ -143,7 +147,7 @@ func (c Config) withDefaults() Config {
 const maxBatch = 10_000
 
 func (c Config) validate() error {
-	errs := []error{c.Streams.validate(), c.Limits.Validate()}
+	errs := []error{c.Streams.validate(), c.Limits.Validate(), c.Standby.validate(c.GraphID)}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if len(c.GraphID) > MaxGraphIDBytes || strings.ContainsFunc(c.GraphID, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		bad("graph id %s: want printable ASCII without spaces, at most %d bytes", graphstore.Shorten(c.GraphID), MaxGraphIDBytes)

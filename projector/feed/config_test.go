@@ -12,15 +12,16 @@ import (
 
 func TestDefaults(t *testing.T) {
 	c := Config{}.withDefaults()
-	got := fmt.Sprintf("streams %+v\nlimits %+v\nbatch %d in %s of %d bytes, commit in %s, mark after %s\nack wait %s, at most %d pending\nretry %s to %s, poison after %d\ndrain %s, publish %s, status %s, stalled after %s",
+	got := fmt.Sprintf("streams %+v\nlimits %+v\nbatch %d in %s of %d bytes, commit in %s, mark after %s\nack wait %s, at most %d pending\nretry %s to %s, poison after %d\ndrain %s, publish %s, status %s, stalled after %s\nstandby %+v",
 		c.Streams, c.Limits, c.BatchSize, c.BatchWait, c.BatchBytes, c.CommitTarget, c.MarkInterval, c.AckWait, c.MaxAckPending, c.RetryMin, c.RetryMax, c.PoisonAfter,
-		c.DrainTimeout, c.PublishTimeout, c.StatusInterval, c.StallAfter)
+		c.DrainTimeout, c.PublishTimeout, c.StatusInterval, c.StallAfter, c.Standby)
 	want := `streams {MaxAge:0s MaxBytes:0 DeadMaxAge:0s DeadMaxBytes:0 DuplicateWindow:2m0s MaxEventBytes:1048576 Replicas:1}
 limits {MaxBytes:1048576 MaxFacts:1000}
 batch 2048 in 50ms of 8388608 bytes, commit in 1s, mark after 5s
 ack wait 30s, at most 8192 pending
 retry 200ms to 15s, poison after 8
-drain 10s, publish 5s, status 5s, stalled after 40s`
+drain 10s, publish 5s, status 5s, stalled after 40s
+standby {Group: TTL:5s}`
 	if got != want {
 		t.Errorf("defaults:\n%s\nwant:\n%s", got, want)
 	}
@@ -60,7 +61,7 @@ func TestConfigNamesAllViolations(t *testing.T) {
 }
 
 func TestOutcomeNames(t *testing.T) {
-	for o, want := range map[Outcome]string{0: "unknown", Applied: "applied", Buried: "buried", Returned: "returned"} {
+	for o, want := range map[Outcome]string{0: "unknown", Applied: "applied", Buried: "buried", Returned: "returned", Left: "left"} {
 		if got := o.String(); got != want {
 			t.Errorf("outcome %d is %q, want %q", o, got, want)
 		}

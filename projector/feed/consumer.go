@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,15 +26,15 @@ func (f *Feed) consumerConfig() jetstream.ConsumerConfig {
 		AckWait: f.cfg.AckWait, MaxDeliver: -1, MaxAckPending: f.cfg.MaxAckPending,
 	}
 	if f.cfg.GraphID != "" {
-		cfg.Metadata = map[string]string{graphKey: f.cfg.GraphID, marksKey: "1"}
+		cfg.Metadata = map[string]string{graphKey: f.binding(), marksKey: "1"}
 	}
-	return cfg
+	return f.pinned(cfg)
 }
 
 // attached returns the consumer, taking it up first if it is not known to be there: after the start, after any trouble
 // with it, after a lost connection, and after a silence in which another service could have taken it for unused.
 func (f *Feed) attached(ctx context.Context) (jetstream.Consumer, error) {
-	if f.loop.consumer != nil && f.js.Conn().IsConnected() && time.Since(f.loop.seen) < f.quiet()/2 {
+	if f.loop.consumer != nil && f.js.Conn().IsConnected() && (f.grouped() || time.Since(f.loop.seen) < f.quiet()/2) {
 		return f.loop.consumer, nil
 	}
 	f.loop.consumer = nil
@@ -114,11 +115,14 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 	if err := f.ensureStreams(ctx); err != nil {
 		return nil, err
 	}
-	gap := f.progress.skipped()
 	stream, err := f.js.Stream(ctx, EventStream)
 	if err != nil {
 		return nil, fmt.Errorf("take up stream %s: %w", EventStream, err)
 	}
+	if f.grouped() {
+		return f.attachGroup(ctx, stream)
+	}
+	gap := f.progress.skipped()
 	consumer, reason, held, err := f.ensureConsumer(ctx, stream)
 	if err != nil {
 		return nil, fmt.Errorf("take up consumer %s: %w", Durable, err)
@@ -184,6 +188,8 @@ func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (con
 		consumer, err = f.createConsumer(ctx, stream, want)
 	case !f.bound(info):
 		consumer, reason, err = f.rebind(ctx, stream, info, want)
+	case f.grouped(): // what the graph lacks it reads by itself
+		consumer, err = f.adjustConsumer(ctx, stream, consumer)
 	case has.lacks(stream.CachedInfo(), info):
 		consumer, err = f.rewind(ctx, stream, info, want, has)
 	default:
@@ -202,19 +208,43 @@ func (f *Feed) ensureConsumer(ctx context.Context, stream jetstream.Stream) (con
 // be changed; where a feed has made it start is as good as the start of the stream.
 func (f *Feed) adjustConsumer(ctx context.Context, stream jetstream.Stream, consumer jetstream.Consumer) (jetstream.Consumer, error) {
 	got, want := consumer.CachedInfo().Config, f.consumerConfig()
+	if err := checkFixed(got); err != nil {
+		return nil, err
+	}
 	if got.DeliverPolicy == jetstream.DeliverByStartSequencePolicy {
 		want.DeliverPolicy, want.OptStartSeq = got.DeliverPolicy, got.OptStartSeq
 	}
 	marks := got.Metadata[marksKey] != "" || f.cfg.GraphID == "" || f.loop.mark.Log != logName(stream.CachedInfo().Created)
 	if marks && got.AckPolicy == want.AckPolicy && got.DeliverPolicy == want.DeliverPolicy && got.FilterSubject == want.FilterSubject &&
-		got.AckWait == want.AckWait && got.MaxDeliver == want.MaxDeliver && got.MaxAckPending == want.MaxAckPending && len(got.BackOff) == 0 {
+		got.AckWait == want.AckWait && got.MaxDeliver == want.MaxDeliver && got.MaxAckPending == want.MaxAckPending && len(got.BackOff) == 0 &&
+		got.PriorityPolicy == want.PriorityPolicy && slices.Equal(got.PriorityGroups, want.PriorityGroups) && got.PinnedTTL == want.PinnedTTL {
 		return consumer, nil
 	}
 	want.PauseUntil, want.Metadata = got.PauseUntil, maps.Clone(got.Metadata)
 	if !marks {
 		want.Metadata[marksKey] = "1"
 	}
-	return stream.UpdateConsumer(ctx, want)
+	return f.checkPinned(stream.UpdateConsumer(ctx, want))
+}
+
+// checkFixed returns which setting of an existing consumer is not as it has to be and cannot be changed.
+func checkFixed(got jetstream.ConsumerConfig) error {
+	const remedy = "which cannot be changed: delete the consumer, it is made again from what the graph has"
+	if got.AckPolicy != jetstream.AckExplicitPolicy {
+		return fmt.Errorf("its ack_policy is %s, want %s, %s", got.AckPolicy, jetstream.AckExplicitPolicy, remedy)
+	}
+	if p := got.DeliverPolicy; p != jetstream.DeliverAllPolicy && p != jetstream.DeliverByStartSequencePolicy {
+		return fmt.Errorf("its deliver_policy is %s, want %s or %s, %s", p, jetstream.DeliverAllPolicy, jetstream.DeliverByStartSequencePolicy, remedy)
+	}
+	return nil
+}
+
+// checkPinned refuses a consumer of a group that its server has not made a pinned one.
+func (f *Feed) checkPinned(consumer jetstream.Consumer, err error) (jetstream.Consumer, error) {
+	if err == nil && f.grouped() && consumer.CachedInfo().Config.PriorityPolicy != jetstream.PriorityPolicyPinned {
+		return nil, errNoPins
+	}
+	return consumer, err
 }
 
 func (f *Feed) rebuilt(reason string) {
@@ -228,7 +258,7 @@ func (f *Feed) rebuilt(reason string) {
 const idleWait = 5 * time.Second
 
 func (f *Feed) consumerInfo(ctx context.Context) (*jetstream.ConsumerInfo, error) {
-	consumer, err := f.js.Consumer(ctx, EventStream, Durable)
+	consumer, err := f.js.Consumer(ctx, EventStream, f.following())
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type Feed struct {
 	kick chan string // reasons to take the consumer up again
 
 	strays chan stray    // found outside of the feed's goroutine, to be buried by it
-	again  chan struct{} // ends a pull that may be spent
+	again  chan struct{} // ends a pull that may be spent, or whose feed has another role now
 	caught caught        // strays that have their dead letters
 	looked looked        // belongs to the monitor
 
@@ -44,7 +44,8 @@ type Feed struct {
 	marks atomic.Uint64 // sequence of the graph's mark
 	idle  atomic.Int64  // since when the feed has been waiting for a message, in unix nanoseconds; 0 while it works
 
-	loop loopState
+	group group
+	loop  loopState
 }
 
 // env holds what tests replace.
@@ -72,6 +73,12 @@ type loopState struct {
 	mark    graphstore.Mark // of the graph
 	lagging time.Time       // since when the mark has been behind; zero if it is not
 
+	durable jetstream.Consumer  // of the group; it keeps the id of the pin
+	own     string              // name of the consumer that a standby reads by
+	seat    *seat               // nil: it does not wait for the pin
+	claimed jetstream.Msg       // what came with the pin and is to be worked on; nil without such
+	left    map[uint64]struct{} // bad events that a standby leaves to the active one
+
 	undelivered map[uint64]struct{} // messages that wait because their dead letter could not be stored
 	buried      map[uint64]struct{} // of what the client had swallowed, those above the floor
 	deadErr     error               // the latest of these; nil outside of such an episode
@@ -94,7 +101,7 @@ func New(js jetstream.JetStream, proj *projector.Projector, graph Graph, cfg Con
 	f.loop.size = newBatchSize(cfg.BatchSize, cfg.CommitTarget)
 	f.batch.Store(int64(f.loop.size.now))
 	f.marked(cfg.Mark)
-	f.loop.undelivered, f.loop.buried = map[uint64]struct{}{}, map[uint64]struct{}{}
+	f.loop.undelivered, f.loop.buried, f.loop.left = map[uint64]struct{}{}, map[uint64]struct{}{}, map[uint64]struct{}{}
 	return f, nil
 }
 
@@ -125,6 +132,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	background.Go(func() { f.catchStrays(watch) })
 	err := f.cycle(ctx, work)
 	f.leaveMark(work)
+	f.vacate(work)
 	return errors.Join(err, f.flush(ctx))
 }
 
@@ -174,9 +182,15 @@ func stopError(work context.Context, err error) error {
 // once takes up the consumer if need be, pulls a batch and projects it. Having waited for a while without a message is no
 // error.
 func (f *Feed) once(ctx, work context.Context) error {
-	consumer, err := f.attached(ctx)
-	if err != nil {
+	if _, err := f.attached(ctx); err != nil {
 		return err
+	}
+	if err := f.keepSeat(ctx); err != nil {
+		return err
+	}
+	consumer := f.loop.consumer
+	if consumer == nil { // it stands by again
+		return nil
 	}
 	f.forgetUndelivered()
 	f.buryStrays(work)
@@ -184,6 +198,9 @@ func (f *Feed) once(ctx, work context.Context) error {
 		return err
 	}
 	batch, pullErr := f.pull(ctx, consumer)
+	if f.pinRefused(pullErr) {
+		pullErr = nil
+	}
 	if pullErr != nil {
 		f.loop.consumer = nil
 	}

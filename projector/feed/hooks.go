@@ -60,11 +60,12 @@ const (
 	Applied  Outcome = iota + 1 // committed and acknowledged; facts of it may be among the dead letters
 	Buried                      // dead-lettered and terminated
 	Returned                    // given back, to be delivered again
+	Left                        // bad, and the active service's of the group to settle; it comes again until that has
 )
 
 // String returns the outcome's name.
 func (o Outcome) String() string {
-	return [...]string{"unknown", "applied", "buried", "returned"}[min(o, Returned)]
+	return [...]string{"unknown", "applied", "buried", "returned", "left"}[min(o, Left)]
 }
 
 // MessageStats is the account of one delivery of one message.

@@ -47,17 +47,23 @@ func (f *Feed) monitor(ctx context.Context) {
 func (f *Feed) ask(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
-	attached, gap := f.health.isAttached(), f.progress.skipped()
+	attached, gap, follows := f.health.isAttached(), f.progress.skipped(), f.following()
 	stream, err := f.streamInfo(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, err
 	}
 	info, err := f.env.info(ctx)
+	if f.following() != follows {
+		return nil, errors.New("the feed has another role, and consumer, now")
+	}
 	if errors.Is(err, jetstream.ErrConsumerNotFound) || errors.Is(err, jetstream.ErrStreamNotFound) {
 		f.kickOff("")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for consumer %s: %w", Durable, err)
+		return nil, fmt.Errorf("ask for consumer %s: %w", f.following(), err)
+	}
+	if f.grouped() && follows == Durable && !f.group.isPinned(info) {
+		return nil, errSeatLost // what others have settled since then says nothing of this graph
 	}
 	if !f.bound(info) || !f.progress.observe(info, stream.State.LastSeq) {
 		if attached && f.health.isAttached() { // else it is being taken up just now
@@ -66,6 +72,9 @@ func (f *Feed) ask(ctx context.Context) (*jetstream.ConsumerInfo, error) {
 		return nil, errors.New("it is not the one that was taken up")
 	}
 	f.health.observe(info)
+	if err := f.observeGroup(ctx); err != nil {
+		return nil, err
+	}
 	f.missing(f.progress.overtaken(gap, stream))
 	f.watch(info, time.Now())
 	return info, nil

@@ -73,6 +73,40 @@ func (p *progress) attach(streamCreated time.Time, info *jetstream.ConsumerInfo,
 	p.advanceLocked()
 }
 
+// restart starts from a consumer that is new and delivers everything after held again; the graph has every event up to there.
+func (p *progress) restart(streamCreated time.Time, info *jetstream.ConsumerInfo, held uint64) {
+	p.mu.Lock()
+	p.mu.high, p.mu.doubt = 0, false
+	clear(p.mu.open)
+	p.mu.Unlock()
+	p.attach(streamCreated, info, held)
+}
+
+// streamCreated returns when the stream was made that the progress is about.
+func (p *progress) streamCreated() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.stream
+}
+
+// lacks reports whether events up to seq may be unsettled, those aside that are left to others.
+func (p *progress) lacks(seq uint64, left map[uint64]struct{}) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if seq <= p.mu.floor {
+		return false
+	}
+	if p.mu.doubt || p.mu.high < seq {
+		return true
+	}
+	for open := range p.mu.open {
+		if _, known := left[open]; !known && open <= seq {
+			return true
+		}
+	}
+	return false
+}
+
 // doubtLocked notes that there are deliveries up to seq that are not known. What is settled is not doubted.
 func (p *progress) doubtLocked(seq uint64) {
 	p.mu.doubt, p.mu.doubted = seq > p.mu.floor, seq

@@ -19,8 +19,11 @@ import (
 func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delivery, error) {
 	f.idle.CompareAndSwap(0, time.Now().UnixNano())
 	defer func() { f.loop.seen = time.Now() }()
-	first, err := f.pullFirst(ctx, consumer)
+	first, err := f.takeClaimed(), error(nil)
 	if first == nil {
+		first, err = f.pullFirst(ctx, consumer)
+	}
+	if first == nil || f.notOurs(first) {
 		return nil, err
 	}
 	f.idle.Store(0)
@@ -30,11 +33,14 @@ func (f *Feed) pull(ctx context.Context, consumer jetstream.Consumer) ([]*delive
 	if size == 1 || room <= 0 || err != nil {
 		return batch, err
 	}
-	rest, err := consumer.Fetch(size-1, jetstream.FetchMaxWait(f.cfg.BatchWait), jetstream.FetchMaxBytes(room))
+	rest, err := f.fetch(consumer, size-1, jetstream.FetchMaxWait(f.cfg.BatchWait), jetstream.FetchMaxBytes(room))
 	if err != nil {
 		return batch, err
 	}
 	for msg := range rest.Messages() {
+		if f.notOurs(msg) {
+			continue
+		}
 		batch = f.deliver(batch, msg)
 	}
 	return batch, rest.Error()
@@ -50,7 +56,7 @@ func (f *Feed) pullFirst(ctx context.Context, consumer jetstream.Consumer) (jets
 	}
 	wait, cancel := context.WithTimeoutCause(ctx, f.untilMark(time.Now()), nil)
 	defer cancel()
-	fetched, err := consumer.Fetch(1, jetstream.FetchContext(wait))
+	fetched, err := f.fetch(consumer, 1, jetstream.FetchContext(wait))
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,7 @@ func (f *Feed) returned(ctx context.Context, d *delivery, cause error) verdict {
 // A dead letter that cannot be stored turns the verdict into a return. An answer that cannot be sent is none: the server
 // delivers the message again after AckWait, which changes nothing.
 func (f *Feed) settle(ctx context.Context, d *delivery, v verdict) {
+	v = f.standIn(d, v)
 	switch v.outcome {
 	case Applied:
 		if err := f.buryFacts(ctx, d); err != nil {
@@ -62,12 +63,16 @@ func (f *Feed) settle(ctx context.Context, d *delivery, v verdict) {
 	case Returned:
 		f.counters.returned.Add(1)
 		sent = d.msg.NakWithDelay(v.delay)
+	case Left:
+		if sent = d.msg.NakWithDelay(v.delay); v.err == nil {
+			sent = d.msg.Ack()
+		}
 	}
 	if sent != nil {
 		f.health.noted(fmt.Errorf("answer for event %d: %w", d.seq, sent))
 	}
 	d.settled.Store(true)
-	if v.outcome != Returned {
+	if v.outcome != Returned && !errors.Is(v.err, errLeft) {
 		delete(f.loop.suspects, d.seq)
 		delete(f.loop.undelivered, d.seq)
 		f.countUndelivered()

@@ -62,13 +62,21 @@ type Status struct {
 	Rebuilt     uint64 // times that the consumer had to be made or taken up again
 	Rewound     uint64 // times that the consumer was made again because the graph had gone back
 	Caught      uint64 // of Dead, messages that the server had given up on without a dead letter
+
+	// Of a feed that is one of a group. Pending and AckPending are those of the consumer that it reads by: how far its own
+	// graph is behind.
+	Role      Role
+	Unsettled uint64 // events that the group has not settled yet
+	Left      int    // bad events that this standby leaves to the active one
+	Takeovers uint64 // times that it became the active one
+	Skipped   uint64 // events that it could not project while standing by and that the active one has settled
 }
 
 // counters are written by the feed's goroutine and read by anyone.
 type counters struct {
 	stalls, caught atomic.Uint64
 
-	applied, unchanged, withdrawn, forgotten, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound atomic.Uint64
+	applied, unchanged, withdrawn, forgotten, dead, deadFacts, redelivered, returned, commits, markCommits, rebuilt, rewound, takeovers, skipped atomic.Uint64
 }
 
 // health is what the feed knows of itself and the server.
@@ -155,6 +163,8 @@ func (f *Feed) Status() Status {
 		Stalls: f.counters.stalls.Load(), Caught: f.counters.caught.Load(),
 		Marked: f.marks.Load(), BatchSize: int(f.batch.Load()), InHand: f.progress.inHand(),
 	}
+	s.Role, s.Takeovers, s.Skipped = f.group.role(f.grouped()), f.counters.takeovers.Load(), f.counters.skipped.Load()
+	s.Unsettled, s.Left = f.group.unsettled.Load(), int(f.group.left.Load())
 	h := &f.health
 	h.mu.Lock()
 	defer h.mu.Unlock()

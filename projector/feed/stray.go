@@ -55,7 +55,7 @@ func (f *Feed) catchStrays(ctx context.Context) {
 	tick := time.NewTicker(f.cfg.StatusInterval)
 	defer tick.Stop()
 	for {
-		if f.js.Conn().IsConnected() && f.health.isAttached() {
+		if f.js.Conn().IsConnected() && f.health.isAttached() && f.group.role(f.grouped()) != RoleStandby {
 			n.turn(ctx)
 		}
 		select {
@@ -187,7 +187,7 @@ func (n *advisoryNet) drop(ctx context.Context, seq uint64) error {
 
 // buryStray stores the dead letter of a message that the server has given up on. If that cannot be, it is handed over again.
 func (f *Feed) buryStray(ctx context.Context, s stray) {
-	d := &delivery{msg: &swallowed{f.js.Conn(), s.raw}, seq: s.raw.Sequence, count: s.deliveries, received: s.raw.Time}
+	d := &delivery{msg: &swallowed{f.js.Conn(), s.raw, f.following()}, seq: s.raw.Sequence, count: s.deliveries, received: s.raw.Time}
 	d.id = readLoosely(s.raw.Data).id()
 	if err := f.buryEvent(ctx, d, s.reason, s.cause); err != nil {
 		f.health.noted(err)

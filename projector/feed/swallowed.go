@@ -103,7 +103,7 @@ func (f *Feed) buryStrays(ctx context.Context) {
 }
 
 func (f *Feed) burySwallowed(ctx context.Context, s stray, floor uint64) {
-	msg, seq := &swallowed{f.js.Conn(), s.raw}, s.raw.Sequence
+	msg, seq := &swallowed{f.js.Conn(), s.raw, f.following()}, s.raw.Sequence
 	if _, done := f.loop.buried[seq]; done || seq <= floor {
 		if err := msg.TermWithReason(string(s.reason)); err != nil {
 			f.health.noted(fmt.Errorf("answer for event %d: %w", seq, err))
@@ -111,7 +111,9 @@ func (f *Feed) burySwallowed(ctx context.Context, s stray, floor uint64) {
 		return
 	}
 	f.settle(ctx, &delivery{msg: msg, seq: seq, count: s.deliveries, received: s.raw.Time}, buried(s.reason, s.cause))
-	if _, waits := f.loop.undelivered[seq]; !waits {
+	_, waits := f.loop.undelivered[seq]
+	_, left := f.loop.left[seq]
+	if !waits && !left {
 		f.loop.buried[seq] = struct{}{}
 	}
 }
@@ -122,6 +124,7 @@ func (f *Feed) burySwallowed(ctx context.Context, s stray, floor uint64) {
 type swallowed struct {
 	conn *nats.Conn
 	raw  *jetstream.RawStreamMsg
+	from string // the consumer
 }
 
 var _ jetstream.Msg = (*swallowed)(nil)
@@ -141,7 +144,7 @@ func (s *swallowed) Headers() nats.Header {
 }
 
 func (s *swallowed) Reply() string {
-	return fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.%d.0", EventStream, Durable, s.raw.Sequence, s.raw.Time.UnixNano())
+	return fmt.Sprintf("$JS.ACK.%s.%s.1.%d.1.%d.0", EventStream, s.from, s.raw.Sequence, s.raw.Time.UnixNano())
 }
 
 func (s *swallowed) Metadata() (*jetstream.MsgMetadata, error) {
