@@ -94,7 +94,7 @@ func (d *deriver) value(t reflect.Type, m member) (*Schema, error) {
 func (d *deriver) reference(t reflect.Type) (*Schema, error) {
 	name, ok := objectNames[t.Name()]
 	if !ok {
-		return nil, fmt.Errorf("Go type %s: not in the table of objects", t)
+		return nil, fmt.Errorf("no definition for Go type %s: not in the table of objects", t)
 	}
 	if d.defs.Get(name) == nil {
 		s, err := d.object(t)
