@@ -4,13 +4,19 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/internal/server"
 	"github.com/kithgraph/kith/projector"
 	"github.com/kithgraph/kith/projector/feed"
@@ -53,7 +59,7 @@ func TestForget(t *testing.T) {
 	if f.Points.Erased != int64(*forgetFacts) || f.Points.Remaining != 0 || f.Compaction == nil || f.Sequence == 0 || f.At.IsZero() {
 		t.Errorf("receipt: %+v", f)
 	}
-	if v := f.Verification; !v.Clean || len(v.Asked) != 5 || v.Files.Canaries < *forgetFacts || v.Files.Bytes < 1<<20 {
+	if v := f.Verification; !v.Clean || len(v.Asked) != 5 || v.Shared == 0 || v.Files.Canaries < *forgetFacts || v.Files.Bytes < 1<<20 {
 		t.Errorf("verification: %+v", v)
 	}
 	if after := w.marks(); len(after) > 0 {
@@ -112,6 +118,141 @@ func TestForgetOnTheFiles(t *testing.T) {
 		if code != exitOK || !strings.Contains(out, want) {
 			t.Errorf("again: %d, without %q\n%s", code, want, out)
 		}
+	}
+}
+
+// What is dated later than the erasure stays, and the verification does not take it for a rest.
+func TestForgetLeavesWhatIsLater(t *testing.T) {
+	w := newForgetWorld(t, 30)
+	late := filepath.Join(t.TempDir(), "late.jsonl")
+	payload := strings.NewReplacer(`"time":"2026`, `"time":"2226`, `"version":`, `"version":9`, mark+"-late", "later-event").Replace(string(w.event("ann", 5, mark+"-late")))
+	if err := os.WriteFile(late, []byte(payload+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, w.dir, late)
+	f := w.forget(exitOK, "--verify")
+	if f.Log.Later != 1 || f.Log.Events != 6 || !slices.ContainsFunc(f.Remains, func(s string) bool { return strings.HasPrefix(s, "1 messages of the user that are dated later") }) {
+		t.Errorf("%+v %v: want 6 events erased and 1 left", f.Log, f.Remains)
+	}
+	want := newForgetWorld(t, 0) // in which there was never anything but that event and that ann was forgotten
+	publish(t, want.dir, late)
+	want.forget(exitOK)
+	got := w.forget(exitOK, "--dry-run").Graph // digests have the time of the erasure in them
+	if diff := cmp.Diff(want.forget(exitOK, "--dry-run").Graph, got); diff != "" || got.Facts < factsPerEvent {
+		t.Errorf("graph of ann, %+v (-want +got):\n%s", got, diff)
+	}
+}
+
+// Old copies are whole graphs of all users. They are named, searched, and removed only when that is asked for.
+func TestForgetOldCopies(t *testing.T) {
+	w := newForgetWorld(t, 10)
+	w.forget(exitOK, "--dry-run") // which projects
+	graph := filepath.Join(w.dir, "graph", "kith.kuzu")
+	for _, dir := range []string{graph + ".quarantine/20260901T000000.000Z", graph + ".replaced-20260901T000000.000Z"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := copyDurably(graph, filepath.Join(dir, "kith.kuzu")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "kith.kuzu.wal"), []byte(mark+"-fact-2"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := w.forget(exitOK, "--verify")
+	if len(f.OldCopies) != 2 || f.OldCopies[0].Erased || f.OldCopies[0].Bytes == 0 || len(f.Verification.Kept) == 0 || !f.Verification.Clean {
+		t.Errorf("%+v %+v: want two copies that stay, and what was found in them", f.OldCopies, f.Verification)
+	}
+	if marks := w.marks(); len(marks) != 1 || marks[classOldCopies] == 0 {
+		t.Errorf("ann is in %v: want the old copies alone", marks)
+	}
+	f = w.forget(exitOK, "--verify", "--old-copies", "--canary", mark)
+	if len(f.OldCopies) != 2 || !f.OldCopies[0].Erased || !f.OldCopies[1].Erased || len(f.Verification.Kept) != 0 {
+		t.Errorf("%+v %+v: want two copies removed", f.OldCopies, f.Verification)
+	}
+	if marks := w.marks(); len(marks) != 0 {
+		t.Errorf("ann is in %v", marks)
+	}
+}
+
+// Points in Qdrant are the memory system's: they are counted, and deleted only when that is asked for.
+func TestForgetQdrant(t *testing.T) {
+	srv := startWire(t, "127.0.0.1:0")
+	t.Setenv("QDRANT_URL", "http://"+srv.Addr())
+	t.Setenv("QDRANT_CREATE_DIMENSION", "3")
+	w := newForgetWorld(t, 10)
+	f := w.forget(exitOK, "--verify")
+	if f.Points.Driver != "qdrant" || f.Points.Erased != 0 || f.Points.Remaining != 10 || !f.Verification.Clean {
+		t.Errorf("%+v %+v: want 10 points that stay", f.Points, f.Verification)
+	}
+	f = w.forget(exitOK, "--verify", "--points")
+	if f.Points.Erased != 10 || f.Points.Remaining != 0 || !f.Verification.Clean {
+		t.Errorf("%+v %+v: want 10 points erased", f.Points, f.Verification)
+	}
+	code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=error", "stats")
+	if code != exitOK || !strings.Contains(out, "10 points") { // bob's
+		t.Errorf("stats: %d %s%s", code, out, errs)
+	}
+	srv.Stop()
+	if code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=error", "forget", "ann", "--points"); code != exitFailed || !strings.Contains(errs, "not all is erased") {
+		t.Errorf("without Qdrant: %d %s%s: want that said", code, out, errs)
+	}
+}
+
+func TestForgetRefuses(t *testing.T) {
+	w := newForgetWorld(t, 5)
+	on := func(args ...string) []string {
+		return append([]string{"--data-dir", w.dir, "--log-level=error", "forget"}, args...)
+	}
+	for name, tc := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"no user":               {on(), exitUsage, "<user>"},
+		"impossible user":       {on("a\x00b", "--dry-run"), exitFailed, "user"},
+		"canary unasked":        {on("ann", "--canary="+mark), exitUsage, "--verify"},
+		"canary of three bytes": {on("ann", "--verify-only", "--canary=abc"), exitFailed, "abc"},
+		"verify what":           {on("ann", "--verify-only", "--points"), exitUsage, "--verify-only"},
+		"no directory":          {[]string{"--data-dir", filepath.Join(w.dir, "none"), "forget", "ann"}, exitUsage, "does not exist"},
+	} {
+		if code, out, errs := kith(t, tc.args...); code != tc.code || !strings.Contains(errs, tc.want) {
+			t.Errorf("%s: %d %s%s: want %d and %q", name, code, out, errs, tc.code, tc.want)
+		}
+	}
+	f := w.forget(exitFailed, "--verify-only") // who was not forgotten is found
+	if f.Verification.Clean || f.Verification.Asked[0].Found != 1 || f.Verification.Asked[3].Found == 0 || f.Verification.Asked[4].Found != 5 {
+		t.Errorf("%+v: want ann found", f.Verification)
+	}
+}
+
+// One thing at a time: no erasure during a backup, no backup during an erasure.
+func TestForgetBusy(t *testing.T) {
+	nc, err := feed.Connect(t.Context(), "nats://"+closedPort(t), feed.ConnectConfig{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	s := &service{host: &graphHost{}, sw: config.Switches{Write: true}}
+	if s.js, err = jetstream.New(nc); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.host.maintenance.try("backup", func() error {
+		_, err := s.Forget(t.Context(), server.ForgetRequest{UserID: "ann"})
+		if !errors.Is(err, server.ErrBusy) || !strings.Contains(err.Error(), "backup") {
+			t.Errorf("during a backup: %v", err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s.erasing.Lock()
+	if _, err := s.Forget(t.Context(), server.ForgetRequest{UserID: "ann"}); !errors.Is(err, server.ErrBusy) {
+		t.Errorf("during an erasure: %v", err)
+	}
+	s.sw.Write = false
+	if _, err := s.Forget(t.Context(), server.ForgetRequest{UserID: "ann"}); !errors.Is(err, server.ErrNoGraph) {
+		t.Errorf("without projection: %v", err)
 	}
 }
 

@@ -139,7 +139,11 @@ func (f *forgetting) catchUp(ctx context.Context) error {
 			return fmt.Errorf("%w: projection has not begun: %w", server.ErrNoGraph, waiting.Err())
 		}
 	}
-	return host.feed.Load().WaitCaughtUp(ctx)
+	last, err := f.eraser.Last(ctx, feed.EventStream)
+	if err != nil {
+		return err
+	}
+	return host.waitApplied(ctx, last)
 }
 
 func (f *forgetting) dryRun(ctx context.Context) error {
@@ -206,15 +210,8 @@ func (f *forgetting) forget(ctx context.Context) error {
 	}
 	f.out.At, f.out.EventID, f.out.Sequence = ev.Time.Time(), ev.ID, receipt.Sequence
 	f.what = feed.Erasure{UserID: f.req.UserID, Sequence: receipt.Sequence, At: ev.Time}
-	for {
-		applied := f.s.host.feed.Load()
-		err := applied.WaitApplied(ctx, receipt.Sequence)
-		if err == nil {
-			break
-		}
-		if again := f.s.host.feed.Load(); ctx.Err() != nil || again == applied { // else the graph was loaded anew
-			return fmt.Errorf("wait until it is projected: %w", err)
-		}
+	if err := f.s.host.waitApplied(ctx, receipt.Sequence); err != nil {
+		return fmt.Errorf("wait until event %d is projected: %w", receipt.Sequence, err)
 	}
 	at, err := f.forgottenAt(ctx)
 	if err != nil {
@@ -224,6 +221,33 @@ func (f *forgetting) forget(ctx context.Context) error {
 		return fmt.Errorf("event %d was not projected: see the dead letters", receipt.Sequence)
 	}
 	return nil
+}
+
+// waitApplied waits until an event is projected, whichever feed does it: there is a new one when the graph was loaded anew. It
+// gives up when projection has ended by itself.
+func (h *graphHost) waitApplied(ctx context.Context, seq uint64) error {
+	const every = time.Second
+	for said := time.Now(); ; {
+		waiting, cancel := context.WithTimeout(ctx, every)
+		err := h.feed.Load().WaitApplied(waiting, seq)
+		cancel()
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		if ended := h.ended.Load(); ended != nil {
+			return fmt.Errorf("projection has ended: %w", *ended)
+		}
+		if time.Since(said) > 10*every {
+			said = time.Now()
+			h.e.log.Info("waiting for an event to be projected", "sequence", seq, "last", err)
+		}
+		if waiting.Err() == nil { // the feed has stopped, and another one begins
+			time.Sleep(every / 10)
+		}
+	}
 }
 
 func (f *forgetting) eraseLog(ctx context.Context) error {
@@ -308,7 +332,7 @@ func (f *forgetting) say() {
 	if cfg.NATS.URL == "" {
 		remain = append(remain, "for up to three minutes the names of the subjects that the user's events had, in the NATS server's index")
 	} else {
-		remain = append(remain, "what the NATS server keeps besides the streams: replicas, mirrors, snapshots and backups of its own; on a server that encrypts its files, the encrypted bytes until it writes them anew")
+		remain = append(remain, "what the NATS server keeps besides the streams: mirrors, snapshots and backups of its own; on a server that encrypts its files, the encrypted bytes until it writes them anew")
 	}
 	if n := f.out.Log.Later; n > 0 {
 		remain = append(remain, fmt.Sprintf("%d messages of the user that are dated later, and what they made", n))

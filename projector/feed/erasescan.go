@@ -39,7 +39,7 @@ func (m KeptMessage) Forgets(userID string) bool {
 // how many those were. It asks for each message by itself, about 20,000 a second: what a consumer delivers lacks the messages
 // that the client takes for answers of the server, and these are somebody's too. A stream that is not there has no messages.
 func (e *Eraser) EachKept(ctx context.Context, stream string, fn func(KeptMessage) error) (read int, err error) {
-	last, err := e.last(ctx, stream)
+	last, err := e.Last(ctx, stream)
 	if err != nil {
 		return 0, err
 	}
@@ -61,8 +61,8 @@ func (e *Eraser) EachKept(ctx context.Context, stream string, fn func(KeptMessag
 	return read, nil
 }
 
-// last returns the sequence of the last message of a stream, 0 if there is none.
-func (e *Eraser) last(ctx context.Context, stream string) (uint64, error) {
+// Last returns the sequence of the last message that a stream has got, 0 if there is none.
+func (e *Eraser) Last(ctx context.Context, stream string) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	s, err := e.js.Stream(ctx, stream)
