@@ -44,14 +44,14 @@ func GenOrder(h History) *rapid.Generator[History] {
 // of its events; in the others versions and times have nothing to do with each other.
 func GenHistory(most int, spaces ...graphstore.Space) *rapid.Generator[History] {
 	return rapid.Custom(func(t *rapid.T) History {
-		return genHistory(clock{pace: genPace.Draw(t, "pace")}, most, spaces...).Draw(t, "history")
+		return genHistory(newClock(t, 0, most), most, spaces...).Draw(t, "history")
 	})
 }
 
 // GenHistoryAfter is GenHistory for events that are all later, and of greater versions, than a time, with ids of their own.
 func GenHistoryAfter(at graphstore.Instant, most int, spaces ...graphstore.Space) *rapid.Generator[History] {
 	return rapid.Custom(func(t *rapid.T) History {
-		h := genHistory(clock{genPace.Draw(t, "pace"), at.Micros() + 2}, most, spaces...).Draw(t, "history")
+		h := genHistory(newClock(t, at.Micros()+2, most), most, spaces...).Draw(t, "history")
 		for i := range h {
 			h[i].ID = "after " + h[i].ID
 		}
@@ -79,6 +79,12 @@ func genHistory(c clock, most int, spaces ...graphstore.Space) *rapid.Generator[
 type clock struct {
 	pace pace
 	from int64 // the time and version that the history begins at
+	span int64 // how many microseconds it lasts, where versions go with times
+}
+
+// newClock returns a clock for a history of so many events: few of them happen at one time, some do.
+func newClock(t *rapid.T, from int64, events int) clock {
+	return clock{genPace.Draw(t, "pace"), from, int64(max(6, events/3))}
 }
 
 type pace int
@@ -101,7 +107,7 @@ func (c clock) moment(t *rapid.T) moment {
 	stated := func(from, to int64) *rapid.Generator[projector.Optional[int64]] {
 		return rapid.Map(rapid.Int64Range(from+c.from, to+c.from), projector.Some[int64])
 	}
-	us := rapid.Int64Range(-1, 6).Draw(t, "time")
+	us := rapid.Int64Range(-1, c.span).Draw(t, "time")
 	at := graphstore.InstantOfMicros(us + c.from)
 	unknown := at
 	if c.from == 0 { // a history that begins later has no time left that is not later

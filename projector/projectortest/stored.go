@@ -20,7 +20,7 @@ type Backfilled struct {
 func GenBackfilled(most int, space graphstore.Space) *rapid.Generator[Backfilled] {
 	key := func(f projector.StoredFact) string { return fmt.Sprint(factID(f.ID), f.Version.Value) }
 	return rapid.Custom(func(t *rapid.T) Backfilled {
-		c := clock{pace: genPace.Draw(t, "pace")}
+		c := newClock(t, 0, most)
 		return Backfilled{
 			Events: genHistory(c, most, space).Draw(t, "history"),
 			Stored: rapid.SliceOfNDistinct(genStored(c), 0, 4, key).Draw(t, "stored"),
@@ -30,7 +30,7 @@ func GenBackfilled(most int, space graphstore.Space) *rapid.Generator[Backfilled
 
 // GenUnversioned draws one stored fact each of some facts, of version 0 and unknown time.
 func GenUnversioned() *rapid.Generator[[]projector.StoredFact] {
-	one := rapid.Map(genStored(clock{}), func(f projector.StoredFact) projector.StoredFact {
+	one := rapid.Map(genStored(clock{span: 6}), func(f projector.StoredFact) projector.StoredFact {
 		f.Version, f.UpdatedAt = projector.Optional[int64]{}, 0
 		return f
 	})
