@@ -17,6 +17,7 @@ type factNode struct {
 	state                                State
 	rank                                 Rank
 	fromMemory                           bool // valid from memoryAt on, which is the usual
+	noOrigin                             bool // the base stamp has neither time nor source, as in graphs of older versions
 }
 
 // factRare is what few facts have.
@@ -89,6 +90,7 @@ func (t *atoms) stamp(s nodeStamp) Stamp {
 func (t *atoms) baseStamp(n *factNode) Stamp {
 	base := Stamp{Version: n.version, Rank: n.rank, EventID: t.text(n.event)}
 	switch {
+	case n.noOrigin:
 	case n.rare != nil && n.rare.ownOrigin:
 		base.At, base.Source = n.rare.baseAt, t.text(n.rare.baseSource)
 	case !base.IsZero():
@@ -98,7 +100,7 @@ func (t *atoms) baseStamp(n *factNode) Stamp {
 }
 
 // plainOrigin reports whether the time and source of the base stamp follow from the rest of the fact, as they do where
-// the producer states no versions: they then take no room.
+// the producer states no versions: they then take no room. Neither do those of which nothing is known (noOrigin).
 func plainOrigin(f *Fact) bool {
 	base := &f.Registers.Base
 	if base.Version == 0 && base.Rank == RankNone && base.EventID == "" {
@@ -119,6 +121,8 @@ func (b *Builder) fill(n *factNode, f Fact) {
 	n.batchSeq, n.state = f.BatchSeq, f.State
 	n.rare = nil
 	ownState, ownOrigin := f.Registers.State != f.Registers.Base, !plainOrigin(&f)
+	n.noOrigin = ownOrigin && f.Registers.Base.At == 0 && f.Registers.Base.Source == ""
+	ownOrigin = ownOrigin && !n.noOrigin
 	if !ownState && !ownOrigin && len(f.Registers.Fields) == 0 && f.ValidFrom == 0 && f.ValidTo == 0 && f.SupersededAt == 0 && f.SupersededBy == "" {
 		return
 	}

@@ -32,11 +32,14 @@ func (s *Snapshot) FactsOfSource(source string) iter.Seq[Node] {
 // statedBy reports whether a stamp of the fact has this source.
 func (n *factNode) statedBy(source atom) bool {
 	r := n.rare
-	if r == nil || !r.ownOrigin {
-		if n.source == source {
-			return true
-		}
-	} else if r.baseSource == source {
+	base := n.source
+	switch {
+	case n.noOrigin:
+		base = 0
+	case r != nil && r.ownOrigin:
+		base = r.baseSource
+	}
+	if base == source {
 		return true
 	}
 	if r == nil {
