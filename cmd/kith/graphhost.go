@@ -265,6 +265,7 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	cfg := h.e.feedConfig()
 	cfg.GraphID, cfg.FormerIDs, cfg.Mark, cfg.Hooks = head.ID, former, head.Mark, h.hooks
+	cfg.Standby = h.e.standbyConfig()
 	f, err := feed.New(js, plan, g, cfg)
 	if err != nil {
 		return err

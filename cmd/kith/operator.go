@@ -112,7 +112,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 			Applied: st.Applied, Unchanged: st.Unchanged, Withdrawn: st.Withdrawn, Forgotten: st.Forgotten, Dead: st.Dead, DeadFacts: st.DeadFacts,
 			Redelivered: st.Redelivered, Returned: st.Returned, Commits: st.Commits, Rewound: st.Rewound, BatchSize: st.BatchSize, Pending: st.Pending + uint64(st.AckPending),
 			Caught: st.Caught, Stalls: st.Stalls, AdvisoryTrouble: errorText(st.AdvisoryTrouble),
-			Undelivered: st.Undelivered, Missing: st.Missing.Events(),
+			Undelivered: st.Undelivered, Missing: st.Missing.Events(), Takeovers: st.Takeovers,
 		}
 	}
 	return out, nil

@@ -42,6 +42,7 @@ func (s *service) statusTrouble(h *server.Health, st feed.Status) []string {
 	var texts []string
 	h.Pending, h.AppliedSeq, h.LastSuccess, h.LastErrorAt = st.Pending+uint64(st.AckPending), st.LastApplied, st.LastSuccess, st.LastErrorAt
 	h.Dead, h.DeadFacts = st.Dead, st.DeadFacts
+	h.Role, h.Unsettled = string(st.Role), st.Unsettled
 	if st.LastError != nil {
 		h.LastError = st.LastError.Error()
 	}
@@ -53,6 +54,9 @@ func (s *service) statusTrouble(h *server.Health, st feed.Status) []string {
 	}
 	if st.Undelivered > 0 {
 		texts = append(texts, fmt.Sprintf("%d bad events wait because their dead letters cannot be stored", st.Undelivered))
+	}
+	if st.Skipped > 0 {
+		texts = append(texts, fmt.Sprintf("%d events could not be projected while standing by, and are settled by the active service: the graphs may differ", st.Skipped))
 	}
 	since := st.LastSuccess
 	if since.IsZero() {

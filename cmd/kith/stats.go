@@ -62,16 +62,16 @@ func printStats(e *env, st server.Stats, h server.Health) {
 		e.printf("         %d events and %d facts dead-lettered, %d pending\n", f.Dead, f.DeadFacts, f.Pending)
 		printNet(e, f)
 	}
-	printProjection(e, h)
+	printProjection(e, h, st.Feed.Takeovers)
 	for _, d := range h.Degraded {
 		e.printf("degraded %s\n", d)
 	}
 }
 
 // printProjection prints how projection is doing: whether events are taken, when something last succeeded, what fails.
-func printProjection(e *env, h server.Health) {
+func printProjection(e *env, h server.Health, takeovers uint64) {
 	if h.Role != "" {
-		e.printf("standby  this service is %s\n", h.Role)
+		e.printf("standby  this service is %s; %d events are unsettled in its group; it took over %d times\n", roleText(h.Role), h.Unsettled, takeovers)
 	}
 	if !h.Projecting {
 		e.printf("events   not projected: %s; %d wait\n", h.Projection, h.Pending)
@@ -82,6 +82,13 @@ func printProjection(e *env, h server.Health) {
 		success = h.LastSuccess.UTC().Format(time.RFC3339)
 	}
 	e.printf("         lag %d, last success %s, %.1f %% of %d events handled lately failed\n", h.Pending, success, 100*h.ErrorShare, h.Handled)
+}
+
+func roleText(role string) string {
+	if role == server.RoleActive {
+		return "the active one"
+	}
+	return "on standby"
 }
 
 func limitText(n int64) string {

@@ -15,7 +15,9 @@ func feedHooks(m *server.Metrics) feed.Hooks {
 	return feed.Hooks{
 		Batch: func(b feed.BatchStats) { m.CountBatch(b.Events, b.Took, b.Err == nil) },
 		Message: func(s feed.MessageStats) {
-			m.CountEvent(s.Type, eventOutcome(s.Outcome), s.Lag)
+			if s.Outcome != feed.Left { // the active service counts it
+				m.CountEvent(s.Type, eventOutcome(s.Outcome), s.Lag)
+			}
 		},
 		Dead:    func(d feed.DeadLetter) { m.CountDead(string(d.Reason)) },
 		Rebuilt: func(string) { m.CountRetake(server.RetakeRebuilt) },

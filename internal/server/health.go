@@ -18,6 +18,7 @@ type Health struct {
 	Projecting  bool      `json:"projecting"`            // events are being taken
 	Projection  string    `json:"projection"`            // what makes it so: a setting, or that it ended
 	Role        string    `json:"role,omitempty"`        // RoleActive or RoleStandby, where services stand in for each other
+	Unsettled   uint64    `json:"unsettled,omitempty"`   // events that they have not settled yet, all of them together
 	Pending     uint64    `json:"pending"`               // events of the stream that are not projected yet
 	AppliedSeq  uint64    `json:"applied_seq"`           // every event up to this stream sequence is projected
 	LastSuccess time.Time `json:"last_success,omitzero"` // the projector last finished a cycle without trouble, also with nothing to do

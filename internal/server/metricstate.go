@@ -47,6 +47,7 @@ var serviceMeasures = []measure{
 	{"last_error_timestamp_seconds", "When projection last had trouble, which may be over, in seconds since 1970; 0 if never.", gauge, func(s *state) float64 { return unix(s.health.LastErrorAt) }},
 	{"error_share", "Share of the events handled within KITH_READY_ERROR_WINDOW that were dead-lettered or given back, 0 to 1.", gauge, func(s *state) float64 { return s.share }},
 	{"error_share_events", "Events that error_share is taken of.", gauge, func(s *state) float64 { return float64(s.handled) }},
+	{"group_unsettled_events", "Events that the services that stand in for each other have not settled yet, all of them together.", gauge, func(s *state) float64 { return float64(s.health.Unsettled) }},
 	{"searches_in_flight", "Searches that are being answered.", gauge, func(s *state) float64 { return float64(s.searches) }},
 }
 
