@@ -188,7 +188,7 @@ func TestTerminatedByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "the server says so", func() bool { return words(t, advisories) > before })
-	f = run(t, newFeed(t, js, g, netConfig()))
+	run(t, newFeed(t, js, g, netConfig()))
 	eventually(t, "all words are looked at", func() bool { return words(t, advisories) == 0 })
 	letters := deadLetters(t, js)
 	if len(letters) != 2 || letters[0].Reason != ReasonBadEvent || letters[1].Reason != ReasonTerminated || !strings.Contains(letters[1].LastError, `"cleaning up"`) {
