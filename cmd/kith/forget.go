@@ -37,6 +37,9 @@ func (c forgetCmd) Run(e *env) (err error) {
 	if c.VerifyOnly && (c.DryRun || c.Points || c.OldCopies) {
 		return &usageError{errors.New("forget: --verify-only erases nothing: not together with --dry-run, --points or --old-copies")}
 	}
+	if c.DryRun && c.Verify {
+		return &usageError{errors.New("forget: --dry-run erases nothing that --verify could look for: want one of them")}
+	}
 	cl, err := e.newWritingClient()
 	if err != nil {
 		return err
@@ -44,7 +47,7 @@ func (c forgetCmd) Run(e *env) (err error) {
 	defer func() { err = firstError(err, cl.close()) }()
 	req := server.ForgetRequest{
 		UserID: c.User, DryRun: c.DryRun, Points: c.Points, OldCopies: c.OldCopies,
-		Verify: c.Verify && !c.VerifyOnly && !c.DryRun, VerifyOnly: c.VerifyOnly, Canaries: c.Canary,
+		Verify: c.Verify, VerifyOnly: c.VerifyOnly, Canaries: c.Canary,
 	}
 	var f server.Forgotten
 	if err := cl.call(e.ctx, http.MethodPost, "/v1/admin/forget", req, &f); err != nil {

@@ -27,6 +27,7 @@ var forgetFacts = flag.Int("forget-facts", 500, "facts of each of the two users 
 // TestForget forgets ann through a running service and looks at everything that could remember her, or that could have lost
 // something of bob's.
 func TestForget(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, *forgetFacts)
 	w.start()
 	js := w.stream()
@@ -101,6 +102,7 @@ func TestForget(t *testing.T) {
 
 // On the files the command projects by itself what waits in the stream, ann's events among them.
 func TestForgetOnTheFiles(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, 60)
 	f := w.forget(exitOK, "--verify", "--canary", mark)
 	if f.Log.Events != 12 || f.Graph.Facts != 63 || f.Points.Erased != 60 {
@@ -123,6 +125,7 @@ func TestForgetOnTheFiles(t *testing.T) {
 
 // What is dated later than the erasure stays, and the verification does not take it for a rest.
 func TestForgetLeavesWhatIsLater(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, 30)
 	late := filepath.Join(t.TempDir(), "late.jsonl")
 	payload := strings.NewReplacer(`"time":"2026`, `"time":"2226`, `"version":`, `"version":9`, mark+"-late", "later-event").Replace(string(w.event("ann", 5, mark+"-late")))
@@ -145,6 +148,7 @@ func TestForgetLeavesWhatIsLater(t *testing.T) {
 
 // Old copies are whole graphs of all users. They are named, searched, and removed only when that is asked for.
 func TestForgetOldCopies(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, 10)
 	w.forget(exitOK, "--dry-run") // which projects
 	graph := filepath.Join(w.dir, "graph", "kith.kuzu")
@@ -200,6 +204,7 @@ func TestForgetQdrant(t *testing.T) {
 }
 
 func TestForgetRefuses(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, 5)
 	on := func(args ...string) []string {
 		return append([]string{"--data-dir", w.dir, "--log-level=error", "forget"}, args...)
@@ -213,6 +218,7 @@ func TestForgetRefuses(t *testing.T) {
 		"impossible user":       {on("a\x00b", "--dry-run"), exitFailed, "user"},
 		"canary unasked":        {on("ann", "--canary="+mark), exitUsage, "--verify"},
 		"canary of three bytes": {on("ann", "--verify-only", "--canary=abc"), exitFailed, "abc"},
+		"dry verification":      {on("ann", "--dry-run", "--verify"), exitUsage, "--dry-run"},
 		"verify what":           {on("ann", "--verify-only", "--points"), exitUsage, "--verify-only"},
 		"no directory":          {[]string{"--data-dir", filepath.Join(w.dir, "none"), "forget", "ann"}, exitUsage, "does not exist"},
 	} {
@@ -258,6 +264,7 @@ func TestForgetBusy(t *testing.T) {
 
 // A kill in the middle, again and again, later each time: what is given again ends clean, and bob has lost nothing.
 func TestForgetKilled(t *testing.T) {
+	t.Parallel()
 	w := newForgetWorld(t, 120)
 	w.start()
 	js := w.stream()

@@ -32,7 +32,6 @@ type forgetWorld struct {
 	t     *testing.T
 	dir   string
 	facts int // of each
-	ids   []uuid.UUID
 
 	p  *process
 	cl *client

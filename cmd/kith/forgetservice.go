@@ -73,6 +73,9 @@ func (s *service) newForgetting(req server.ForgetRequest) (*forgetting, error) {
 	if req.VerifyOnly && (req.DryRun || req.Points || req.OldCopies) {
 		return nil, fmt.Errorf("%w: verify_only erases nothing: not together with dry_run, points or old_copies", server.ErrBadRequest)
 	}
+	if req.DryRun && req.Verify {
+		return nil, fmt.Errorf("%w: dry_run erases nothing that verify could look for", server.ErrBadRequest)
+	}
 	given, err := canary.Given(req.Canaries)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", server.ErrBadRequest, err)
@@ -335,7 +338,7 @@ func (f *forgetting) say() {
 		remain = append(remain, "what the NATS server keeps besides the streams: mirrors, snapshots and backups of its own; on a server that encrypts its files, the encrypted bytes until it writes them anew")
 	}
 	if n := f.out.Log.Later; n > 0 {
-		remain = append(remain, fmt.Sprintf("%d messages of the user that are dated later, and what they made", n))
+		remain = append(remain, fmt.Sprintf("%d messages of the user that are dated later, and what they made (if a producer's clock is ahead, give the command again)", n))
 	}
 	if n := f.out.Points.Remaining; n > 0 {
 		remain = append(remain, fmt.Sprintf("%d points in %s: they are the memory system's to delete (--points deletes them)", n, f.out.Points.Store))
