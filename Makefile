@@ -33,6 +33,13 @@ chaos: ## Break running services in every way their store can be broken; under 1
 	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 20m -run '^TestChaos' -chaos 2>&1 | tee bin/chaos.log | \
 		grep -E --line-buffered '^(chaos:|--- |FAIL|ok|panic:)' || { echo 'see bin/chaos.log'; exit 1; }
 
+SOAK ?= 200000
+
+.PHONY: soak
+soak: ## Send 200,000 events (SOAK=n) through a service that is disturbed all the time, and look for anything lost or wrong
+	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 3h -run '^TestSoak$$' -soak $(SOAK) 2>&1 | tee bin/soak.log | \
+		grep -E --line-buffered '^(soak:|--- |FAIL|ok|panic:)' || { echo 'see bin/soak.log'; exit 1; }
+
 .PHONY: race
 race: ## Run the short tests under the race detector, without the packages that are cgo through and through
 	$(GO) test -race -short $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')

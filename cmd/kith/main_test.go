@@ -23,6 +23,9 @@ import (
 const childEnv = "KITH_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	if soakChild() {
+		return
+	}
 	// A command that runs in the test's own process starts its store's process from this binary too.
 	if os.Getenv(childEnv) != "" || (len(os.Args) > 1 && (os.Args[1] == graphChildName || os.Args[1] == searchFilesName)) {
 		main()
