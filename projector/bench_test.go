@@ -68,7 +68,8 @@ func benchApply(tb testing.TB, p *Projector, view *graphstore.Snapshot, ev Event
 }
 
 // BenchmarkPlan plans one event against the graphs of 2,000 and 20,000 facts. "x-of-2k" is the time on the larger graph
-// over the time on the smaller: near 1 if the cost does not grow with the user.
+// over the time on the smaller: near 1 if the cost does not grow with the user. "x-of-decode" is the time on the larger
+// over that of decoding the event.
 func BenchmarkPlan(b *testing.B) {
 	p := mustNew(b, Config{})
 	small, large := benchView(b, p, 2000), benchView(b, p, 20_000)
@@ -85,20 +86,91 @@ func BenchmarkPlan(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			var onSmall, onLarge time.Duration
-			plan := func(view *graphstore.Snapshot) time.Duration {
-				start := time.Now()
-				if _, err := p.Plan(view, ev); err != nil {
-					b.Fatal(err)
-				}
-				return time.Since(start)
-			}
-			for b.Loop() {
-				onSmall += plan(small)
-				onLarge += plan(large)
-			}
+			onSmall, onLarge, decoding := benchPlan(b, p, ev, small, large)
 			b.ReportMetric(float64(onLarge)/float64(onSmall), "x-of-2k")
+			b.ReportMetric(float64(onLarge)/float64(decoding), "x-of-decode")
 			b.ReportMetric(float64(onLarge.Microseconds())/float64(b.N), "us/event-on-20k")
+		})
+	}
+}
+
+// benchPlan plans an event against two graphs, and decodes it, in turns.
+func benchPlan(b *testing.B, p *Projector, ev Event, small, large *graphstore.Snapshot) (onSmall, onLarge, decoding time.Duration) {
+	b.Helper()
+	data, err := Marshal(ev, Limits{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	plan := func(view *graphstore.Snapshot) time.Duration {
+		start := time.Now()
+		if _, err := p.Plan(view, ev); err != nil {
+			b.Fatal(err)
+		}
+		return time.Since(start)
+	}
+	for b.Loop() {
+		onSmall += plan(small)
+		onLarge += plan(large)
+		start := time.Now()
+		if _, _, err := Decode(data, Limits{}); err != nil {
+			b.Fatal(err)
+		}
+		decoding += time.Since(start)
+	}
+	return onSmall, onLarge, decoding
+}
+
+// datedFact is a fact of a user of very many: a source with ten facts, and one with a tenth of all.
+func datedFact(i int) FactWrite {
+	w := benchFact(i)
+	if i%10 == 0 {
+		w.SourceID = Some("mailbox")
+	} else {
+		w.SourceID = Some(fmt.Sprintf("msg-%d", i/10))
+	}
+	w.MemoryAt = Some(graphstore.InstantOfMicros(int64(i*7919%200_000) * 3600e6)) // an hour apart, in an order of their own
+	w.Neighbors = Optional[[]NeighborRef]{}
+	return w
+}
+
+func datedView(tb testing.TB, p *Projector, n int) *graphstore.Snapshot {
+	view := graphstore.NewSnapshot(mustSpace(tb, "u"))
+	for from := 0; from < n; from += 1000 {
+		var w FactsWritten
+		for i := range 1000 {
+			w.Facts = append(w.Facts, datedFact(from+i))
+			w.Facts[i].Op = OpUpdate // names no batch
+		}
+		view = benchApply(tb, p, view, event(tb, fmt.Sprintf("ev-%d", from), int64(from+1), w))
+	}
+	return view
+}
+
+// BenchmarkPlanOfMany plans what has to find its place among all facts of a user, or looks at all of them, with the
+// temporal spine, for a user of 200,000 facts. "x-of-2k" and "x-of-decode" are as in BenchmarkPlan: a retraction reads every
+// fact once, a forgetting takes out every record, the others must not grow.
+func BenchmarkPlanOfMany(b *testing.B) {
+	const many = 200_000
+	p := mustNew(b, Config{TemporalSpine: true})
+	small, large := datedView(b, p, 2000), datedView(b, p, many)
+	late := int64(1 << 40)
+	moved := FactWrite{ID: datedFact(1000).ID, Op: OpUpdate, MemoryAt: Some(graphstore.InstantOfMicros(1))}
+	between := datedFact(many + 1)
+	between.MemoryAt = Some(graphstore.InstantOfMicros(1000*3600e6 + 1))
+	for name, ev := range map[string]Event{
+		"add between":               event(b, "between", late, written(between)),
+		"move to the start":         event(b, "move", late, written(moved)),
+		"delete":                    event(b, "delete", late, FactDeleted{FactID: moved.ID}),
+		"retract a source of ten":   event(b, "ten", late, SourceRetracted{SourceID: "msg-50"}),
+		"retract a tenth":           event(b, "tenth", late, SourceRetracted{SourceID: "mailbox"}),
+		"retract an unknown source": event(b, "unknown", late, SourceRetracted{SourceID: "nobody"}),
+		"forget":                    event(b, "forget", late, UserForgotten{}),
+	} {
+		b.Run(name, func(b *testing.B) {
+			onSmall, onLarge, decoding := benchPlan(b, p, ev, small, large)
+			b.ReportMetric(float64(onLarge)/float64(onSmall), "x-of-2k")
+			b.ReportMetric(float64(onLarge)/float64(decoding), "x-of-decode")
+			b.ReportMetric(float64(onLarge.Microseconds())/float64(b.N), "us/event-on-200k")
 		})
 	}
 }
