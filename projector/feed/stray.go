@@ -88,12 +88,13 @@ func (n *advisoryNet) turn(ctx context.Context) {
 	}
 }
 
-// ensure makes the stream if it is not there.
+// ensure makes the stream if it is not there. A stop waits for the answer: a server in this process that is shut down while it
+// makes a stream leaves parts of it running.
 func (n *advisoryNet) ensure(ctx context.Context) error {
 	if n.ready {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 	defer cancel()
 	stream, err := n.f.js.Stream(ctx, AdvisoryStream)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
