@@ -161,7 +161,7 @@ func (e *env) printVerification(v server.Verification) {
 	}
 	e.printf("searched the %d files below %s, %s, for %d texts", v.Files.Files, v.Files.Dir, bytesText(v.Files.Bytes), v.Files.Canaries)
 	if v.Shared > 0 {
-		e.printf(", of which %d others have too and prove nothing", v.Shared)
+		e.printf("; %d were found that others have too, which proves nothing", v.Shared)
 	}
 	if v.Left > 0 {
 		e.printf(" (%d more were not searched for)", v.Left)

@@ -96,7 +96,7 @@ type ForgotStep struct {
 type Verification struct {
 	Clean  bool                `json:"clean"` // nothing but what is declared to stay
 	Asked  []VerificationCheck `json:"asked"`
-	Shared int                 `json:"shared"` // texts that others have too: they prove nothing, and their hits do not count
+	Shared int                 `json:"shared"` // texts that were found and that others have too: that proves nothing, and their hits do not count
 	Left   int                 `json:"left"`   // texts that were not searched for, because there were enough of their kind
 	Files  canary.Report       `json:"files"`
 	Kept   []canary.Hit        `json:"kept,omitempty"` // hits in old copies that were not to be removed
