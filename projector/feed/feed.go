@@ -77,6 +77,7 @@ type loopState struct {
 	own     string              // name of the consumer that a standby reads by
 	seat    *seat               // nil: it does not wait for the pin
 	claimed jetstream.Msg       // what came with the pin and is to be worked on; nil without such
+	stuck   int                 // batches in a row that the graph did not take
 	left    map[uint64]struct{} // bad events that a standby leaves to the active one
 
 	undelivered map[uint64]struct{} // messages that wait because their dead letter could not be stored
@@ -206,8 +207,10 @@ func (f *Feed) once(ctx, work context.Context) error {
 	}
 	if len(batch) > 0 {
 		if err := f.process(ctx, work, batch); err != nil {
+			f.loop.stuck++
 			return err
 		}
+		f.loop.stuck = 0
 	}
 	if pullErr != nil && ctx.Err() == nil {
 		return fmt.Errorf("pull events: %w", pullErr)

@@ -34,11 +34,20 @@ func (f *Feed) keepSeat(ctx context.Context) error {
 			return nil
 		}
 	}
-	if f.group.active.Load() {
-		return nil
+	switch {
+	case !f.group.active.Load():
+		return f.takeOver(ctx)
+	case f.loop.stuck >= yieldAfter:
+		f.log.Warn("the graph takes nothing: another service may settle the events", "group", f.cfg.Standby.Group, "failures", f.loop.stuck)
+		f.yield(ctx)
+		f.loop.consumer = nil
 	}
-	return f.takeOver(ctx)
+	return nil
 }
+
+// yieldAfter is after how many batches in a row that its graph did not take an active service gives its pin up. It is not
+// given it again before its graph has caught up.
+const yieldAfter = 5
 
 // seekSeat begins to wait for the pin if the graph is up to date.
 func (f *Feed) seekSeat(ctx context.Context) error {
@@ -110,7 +119,7 @@ func (f *Feed) behind(ctx context.Context, seq uint64) (bool, error) {
 func (f *Feed) leaveSeat(ctx context.Context) {
 	f.group.pin.Store(nil)
 	if f.group.active.Swap(false) {
-		f.log.Warn("this service stands by now", "group", f.cfg.Standby.Group)
+		f.log.Info("this service stands by now", "group", f.cfg.Standby.Group)
 	}
 	msg := f.loop.claimed
 	if s := f.loop.seat; s != nil {
@@ -135,18 +144,22 @@ func (f *Feed) vacate(ctx context.Context) {
 	if !f.grouped() {
 		return
 	}
+	f.yield(ctx)
+	if f.js.Conn().IsConnected() {
+		f.dropFollower(context.WithoutCancel(ctx))
+	}
+}
+
+// yield gives the pin up, if the feed has it.
+func (f *Feed) yield(ctx context.Context) {
 	s := f.loop.seat
 	ours := s != nil && s.fresh()
 	f.leaveSeat(ctx)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(f.cfg.PublishTimeout, askTimeout))
+	if !ours || !f.js.Conn().IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 	defer cancel()
-	if !f.js.Conn().IsConnected() {
-		return
-	}
-	f.dropFollower(ctx)
-	if !ours {
-		return
-	}
 	if err := f.unpin(ctx, *s.pin.Load()); err != nil {
 		f.log.Debug("another service takes over only when the pin expires", "ttl", f.cfg.Standby.TTL, "err", err)
 	}
