@@ -8,7 +8,7 @@ func (w FactsWritten) plan(d *draft, ev Event) {
 		batch = ev.ID
 	}
 	for i := range w.Facts {
-		d.write(ev, &w.Facts[i], place{batch: batch, seq: int32(i), stated: w.BatchID != ""})
+		d.write(ev, &w.Facts[i], place{batch: batch, seq: w.place(i), stated: w.BatchID != ""})
 	}
 }
 

@@ -2,6 +2,7 @@ package projector
 
 import (
 	"math"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -13,6 +14,17 @@ type FactsWritten struct {
 	// for it where a fact is added, and an updated fact stays in the batch it is in.
 	BatchID string      `json:"batch_id,omitempty"`
 	Facts   []FactWrite `json:"facts"`
+	// Places are the places of Facts in the batch where that is not simply their order, because facts between them were
+	// rejected: ascending, one for each fact, so that a rejected fact that comes mended takes the place it had. Nil otherwise.
+	Places []int `json:"-"`
+}
+
+// place returns the place of the i-th fact in the batch.
+func (w FactsWritten) place(i int) int32 {
+	if w.Places != nil {
+		i = w.Places[i]
+	}
+	return int32(i)
 }
 
 // Type returns [TypeFactsWritten].
@@ -42,6 +54,10 @@ func decodeFactsWritten(d *decoding) (Data, error) {
 			continue
 		}
 		written.Facts = append(written.Facts, w)
+		written.Places = append(written.Places, i)
+	}
+	if len(written.Facts) == len(list.items) {
+		written.Places = nil
 	}
 	return written, nil
 }
@@ -81,6 +97,9 @@ func (d *decoding) reject(i int, n *node, err error) {
 func (w FactsWritten) validate(ev Event) error {
 	if err := checkOptionalID("batch_id", w.BatchID); err != nil {
 		return err
+	}
+	if w.Places != nil && (len(w.Places) != len(w.Facts) || !slices.IsSorted(w.Places) || len(w.Places) > 0 && w.Places[0] < 0) {
+		return badField("facts", "has places %v: want one for each of %d facts, ascending", w.Places, len(w.Facts))
 	}
 	seen := make(map[string]int, len(w.Facts))
 	for i := range w.Facts {

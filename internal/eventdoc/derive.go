@@ -28,6 +28,9 @@ func (d *deriver) object(t reflect.Type) (*Schema, error) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		m, ok := members[t.Name()][name]
 		if !ok {
 			return nil, fmt.Errorf("member %q of %s: not in the table of members", name, t.Name())

@@ -97,10 +97,9 @@ func TestReplayThatFailsAgain(t *testing.T) {
 }
 
 // TestMendedFactEndsInItsPlace compares the graph with that of a producer who made no mistake: a batch larger than the ten
-// facts that are all joined to each other, in which it matters where a fact stands. It stands last: where those behind a bad
-// fact stand is decided when it is first projected.
+// facts that are all joined to each other, in which it matters where a fact stands, and where those behind it do.
 func TestMendedFactEndsInItsPlace(t *testing.T) {
-	const size, bad = 14, 13
+	const size, bad = 14, 6
 	ctx := testContext(t)
 	wantJS, want := newJS(t), newGraph(t)
 	publish(t, wantJS, batchEvent(size, -1))
