@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -145,6 +146,25 @@ func TestMergesAreUndoneWhole(t *testing.T) {
 	}
 }
 
+// Many readers of one snapshot that nobody has asked yet see the same.
+func TestMergesAskedByManyAtOnce(t *testing.T) {
+	for range 50 {
+		s := merges(t, row("a", "b", 1), row("b", "c", 2))
+		n, _ := s.Node("1")
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for b := range s.Bridges(n) {
+					if info := s.BridgeInfo(b); info.ID != "c" || info.Degree != 3 || len(s.BridgeFacts(b)) != 4 {
+						t.Errorf("%+v of %d contributions: want c with 3 facts of 4", info, len(s.BridgeFacts(b)))
+					}
+				}
+			})
+		}
+		wg.Wait()
+	}
+}
+
 func bridges(s *graphstore.Snapshot, n graphstore.Node) []string {
 	var all []string
 	for b := range s.Bridges(n) {
@@ -154,18 +174,24 @@ func bridges(s *graphstore.Snapshot, n graphstore.Node) []string {
 	return all
 }
 
-// Random merge logs over random mentions, changed step by step and made at once.
+// Random merge logs over random mentions, changed step by step and made at once. What is gathered when somebody asks is right
+// whichever version is asked first: some are asked at once, all in the end, the latest first.
 func TestMergesMatchNaive(t *testing.T) {
 	sp := space(t, "u")
 	entity := rapid.SampledFrom(strings.Split("abcdefg", ""))
 	rapid.Check(t, func(t *rapid.T) {
 		snap := graphstore.NewSnapshot(sp)
+		var versions []*graphstore.Snapshot
 		step := func(changes ...graphstore.Change) {
 			next, err := snap.With(changes)
 			if err != nil { // a node that is needed
 				return
 			}
 			snap = next
+			versions = append(versions, snap)
+			if !rapid.Bool().Draw(t, "asked at once") {
+				return
+			}
 			if err := graphstoretest.CheckSnapshot(snap); err != nil {
 				t.Fatal(err)
 			}
@@ -199,6 +225,11 @@ func TestMergesMatchNaive(t *testing.T) {
 				step(graphstore.DeleteKey(sp, graphstore.Key{Kind: graphstore.KindMerge, Node: entity.Draw(t, "merged"), Target: entity.Draw(t, "kept")}))
 			},
 		})
+		for i, v := range slices.Backward(versions) {
+			if err := graphstoretest.CheckSnapshot(v); err != nil {
+				t.Fatalf("version %d of %d: %v", i, len(versions), err)
+			}
+		}
 		all := slices.Collect(snap.Records())
 		atOnce, err := graphstore.NewSnapshot(sp).With(all)
 		if err != nil {
