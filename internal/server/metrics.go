@@ -63,7 +63,7 @@ func NewMetrics(window time.Duration) *Metrics {
 			Help: "Times that the consumer was made or taken up again, by cause: rebuilt (it was gone, another graph's, or stood still), rewound (the graph had gone back)."},
 			[]string{"cause"}),
 		searches: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "searches_total",
-			Help: "Searches by outcome: ok, bad_query, unsupported, timeout, unavailable, canceled, error."}, []string{"outcome"}),
+			Help: "Searches by outcome: ok, bad_query, unsupported, timeout, unavailable, canceled, error; requests that break the schema are not among them."}, []string{"outcome"}),
 		degraded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "searches_degraded_total",
 			Help: "Searches answered in the vector store's order although the graph was asked for, by reason: the stage that failed."}, []string{"reason"}),
 		times: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: metricsPrefix + "search_duration_seconds",
