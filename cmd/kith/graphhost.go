@@ -39,7 +39,8 @@ type graphHost struct {
 
 	maintenance maintenance
 	turns       *turns
-	next        *successor // of what searches see, in the store already; belongs to run
+	next        *successor    // of what searches see, in the store already; belongs to run
+	floor       atomic.Uint64 // every event up to here is in what searches see, though the feed begins before it; 0: none
 	once        sync.Once
 }
 
@@ -127,6 +128,7 @@ func (h *graphHost) beginAnew(ctx context.Context, g *live.Graph) bool {
 	return nil == h.maintenance.wait(ctx, "loading anew", func() error {
 		h.withhold(live.ErrLoading)
 		h.live.Store(h.newLive())
+		h.floor.Store(0)
 		g.Close()
 		return nil
 	})
@@ -137,6 +139,9 @@ func (h *graphHost) serveErrand(g *live.Graph) (*live.Graph, bool) {
 	e := h.turns.take()
 	if e == nil {
 		return g, true
+	}
+	if f := h.feed.Load(); f != nil { // the next one has to look first how far it is
+		h.floor.Store(max(h.floor.Load(), f.Status().LastApplied))
 	}
 	next, err := e.work(g)
 	e.done <- err
@@ -275,22 +280,27 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	var work conc.WaitGroup
 	defer work.Wait()
-	if next := h.next; next != nil {
-		work.Go(func() {
-			if err := f.WaitApplied(ctx, next.floor); err == nil {
-				h.show(g)
-				h.withheld.Store(nil)
-			}
-		})
-	} else if h.withheld.Load() != nil {
-		work.Go(func() {
-			if err := f.WaitCaughtUp(ctx); err == nil {
-				h.withheld.Store(nil)
-				h.e.log.Info("the lost graph is whole again")
-			}
-		})
-	}
+	work.Go(func() { h.follow(ctx, f, g) })
 	return f.Run(ctx)
+}
+
+// follow waits until the feed has caught up with what searches have seen, and then lets them see its graph; one that was lost
+// they see when it is whole.
+func (h *graphHost) follow(ctx context.Context, f *feed.Feed, g *live.Graph) {
+	if floor := h.floor.Load(); floor > 0 || h.next != nil {
+		if f.WaitApplied(ctx, floor) != nil {
+			return
+		}
+		h.floor.Store(0)
+		if h.next != nil {
+			h.show(g)
+			h.withheld.Store(nil)
+		}
+	}
+	if h.withheld.Load() != nil && f.WaitCaughtUp(ctx) == nil {
+		h.withheld.Store(nil)
+		h.e.log.Info("the lost graph is whole again")
+	}
 }
 
 // errNotWhole reports that memory does not have the whole graph.

@@ -86,7 +86,7 @@ func (s *service) AppliedSeq() uint64 {
 		return 0
 	}
 	if f := s.host.feed.Load(); f != nil {
-		return f.Status().LastApplied
+		return max(f.Status().LastApplied, s.host.floor.Load())
 	}
 	return 0
 }

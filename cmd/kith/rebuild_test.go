@@ -92,7 +92,7 @@ func drift(s *graphstore.Snapshot) []graphstore.Change {
 }
 
 // eventStream connects to the embedded server's stream of a data directory.
-func (w *world) eventStream() (jetstream.Stream, func()) {
+func (w *world) eventStream() (jetstream.Stream, jetstream.JetStream, func()) {
 	w.t.Helper()
 	r, ok, err := readRunFile(w.dir)
 	if err != nil || !ok {
@@ -110,7 +110,7 @@ func (w *world) eventStream() (jetstream.Stream, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return stream, nc.Close
+	return stream, js, nc.Close
 }
 
 // Without a service: from nothing, over a graph that is there, over one that is broken. The service that starts then has
@@ -163,6 +163,7 @@ func TestRebuildUnderTheService(t *testing.T) {
 	}
 	more := writeUsers(t, 5, 40)
 	stop := w.trickle(more, 50)
+	forward := w.watchApplied()
 	first := mustRebuild(t, w.dir)
 	published := stop()
 	w.events += published
@@ -173,6 +174,7 @@ func TestRebuildUnderTheService(t *testing.T) {
 	}
 	second := mustRebuild(t, w.dir)
 	probe.end(t, &o)
+	forward()
 	if second.After.Digest != w.want.String() || second.Before.Digest != w.want.String() || second.UpToSeq != uint64(w.events) {
 		t.Errorf("second: %+v, want digest %s", second, w.want)
 	}
@@ -186,9 +188,26 @@ func TestRebuildUnderTheService(t *testing.T) {
 	}
 }
 
+// watchApplied searches until it is stopped, and fails the test if the graph that searches see goes back.
+func (w *world) watchApplied() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for last := uint64(0); ctx.Err() == nil; {
+			a, err := w.cl.search(ctx, searchRequest("user-0"))
+			if err == nil && a.AppliedSeq < last {
+				w.t.Errorf("searches see the graph of event %d after that of %d", a.AppliedSeq, last)
+			}
+			last = max(last, a.AppliedSeq)
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
 // A graph that does not fit into memory is made in passes and taken up; searches are answered.
 func TestRebuildBeyondMemory(t *testing.T) {
-	w := newWorld(t, rand.New(rand.NewPCG(3, 3)), 600, "KITH_GRAPH_MEMORY=100000")
+	w := newWorld(t, rand.New(rand.NewPCG(3, 3)), 2_000, "KITH_GRAPH_MEMORY=1048576")
 	w.start()
 	w.caughtUp()
 	var o outcome
@@ -246,12 +265,55 @@ func TestRebuildOneUser(t *testing.T) {
 	}
 }
 
+// Bad events are counted by a rebuild and buried by the feed, once each: those that no feed has seen when the service
+// starts, those that were buried before a rebuild not again.
+func TestRebuildBuriesNothing(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(8, 8)), 100)
+	w.start("MEMORY_GRAPH_WRITE=false")
+	stream, js, done := w.eventStream()
+	publishBad := func() {
+		t.Helper()
+		if _, err := js.Publish(context.Background(), "memory.events.nobody", []byte("no event")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	publishBad() // 101
+	done()
+	w.p.terminate(t)
+	r := mustRebuild(t, w.dir)
+	if r.Bad != 1 || len(r.Problems) != 1 || r.Problems[0].Seq != 101 || r.UpToSeq != 100 || r.After.Digest != w.want.String() {
+		t.Errorf("%+v: want one bad event, after the mark", r)
+	}
+	w.start()
+	w.events++
+	w.caughtUp()
+	if h, err := w.health(); err != nil || h.Dead != 1 {
+		t.Errorf("%+v, %v: want it buried by the feed", h, err)
+	}
+	r = mustRebuild(t, w.dir)
+	if r.Bad != 1 || r.UpToSeq != 101 {
+		t.Errorf("%+v: want one bad event that is settled", r)
+	}
+	stream, js, done = w.eventStream()
+	defer done()
+	publishBad()
+	w.events++
+	w.caughtUp()
+	if dead, err := js.Stream(context.Background(), feed.DeadStream); err != nil || dead.CachedInfo().State.Msgs != 2 {
+		t.Errorf("dead letters: %v: want 2", err)
+	}
+	if info, err := stream.Info(context.Background()); err != nil || info.State.Consumers != 1 {
+		t.Errorf("%v: %+v: want the feed's consumer alone", err, info)
+	}
+	w.p.terminate(t)
+}
+
 // What the stream no longer holds is not lost without being told to.
 func TestRebuildFromPartOfTheLog(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewPCG(5, 5)), 300)
 	w.start()
 	w.caughtUp()
-	stream, done := w.eventStream()
+	stream, _, done := w.eventStream()
 	if err := stream.Purge(context.Background(), jetstream.WithPurgeSequence(151)); err != nil {
 		t.Fatal(err)
 	}

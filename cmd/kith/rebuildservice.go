@@ -152,17 +152,13 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 
 // takeUp puts a graph that was built in the place of the one in the store.
 func (h *graphHost) takeUp(ctx context.Context, r *rebuild, b built, old *live.Graph) (*live.Graph, error) {
-	next := &successor{shown: make(chan struct{})}
-	if f := h.feed.Load(); f != nil {
-		next.floor = f.Status().LastApplied
-	}
 	if err := h.file.replace(ctx, b); err != nil {
 		return nil, err
 	}
-	r.settle(ctx, h.file, b, next.floor)
+	r.settle(ctx, h.file, b, h.floor.Load())
 	if use := old.Usage(); use.Resident < use.Spaces { // it would read the other users from the new file
 		h.withhold(errTakingUp)
 	}
-	h.next = next
+	h.next = &successor{make(chan struct{})}
 	return h.newLive(), nil
 }

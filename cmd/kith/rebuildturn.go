@@ -94,10 +94,7 @@ func (t *turns) end() { close(t.over) }
 
 // successor is a graph that has taken the place of the one that searches see in the store. They see it when it has caught
 // up with what they have seen already.
-type successor struct {
-	floor uint64 // every event up to here was in the other one
-	shown chan struct{}
-}
+type successor struct{ shown chan struct{} }
 
 // show lets searches see a graph, and lets go of the one that they have seen.
 func (h *graphHost) show(g *live.Graph) {
