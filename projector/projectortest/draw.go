@@ -12,7 +12,8 @@ import (
 var (
 	genFact   = rapid.SampledFrom(spellings(factTable))
 	genLinkTo = rapid.SampledFrom(slices.Concat(spellings(factTable), spellings(neverTable)))
-	genID     = genOptional(rapid.SampledFrom([]string{"", "p", "q"})) // "" states none
+	genNewer  = rapid.SampledFrom(append(spellings(factTable), "", "x")) // "" names none
+	genID     = genOptional(rapid.SampledFrom([]string{"", "p", "q"}))   // "" states none
 	genSchema = rapid.SampledFrom(SchemaIDs())
 	genName   = rapid.SampledFrom(visible(nameTable))
 

@@ -156,7 +156,7 @@ func (m moment) data(t *rapid.T, c clock) projector.Data {
 	case "write":
 		return m.written(t)
 	case "supersede":
-		return projector.FactSuperseded{FactID: genFact.Draw(t, "fact"), By: rapid.SampledFrom([]string{"", "a", "b", "c", "x"}).Draw(t, "by"), Version: version(t, "version")}
+		return projector.FactSuperseded{FactID: genFact.Draw(t, "fact"), By: genNewer.Draw(t, "by"), Version: version(t, "version")}
 	case "shadow":
 		return projector.FactShadowed{FactID: genFact.Draw(t, "fact"), Version: version(t, "version")}
 	case "restore":

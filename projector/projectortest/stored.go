@@ -50,7 +50,7 @@ func genStored(c clock) *rapid.Generator[projector.StoredFact] {
 		}
 		f.State = rapid.SampledFrom([]graphstore.State{graphstore.StateUnseen, graphstore.StateActive, graphstore.StateActive, graphstore.StateSuperseded,
 			graphstore.StateShadowed, graphstore.StateDeleted}).Draw(t, "state")
-		if by := rapid.SampledFrom([]string{"", "a", "b", "x"}).Draw(t, "by"); f.State == graphstore.StateSuperseded && by != f.ID {
+		if by := genNewer.Draw(t, "by"); f.State == graphstore.StateSuperseded && (by == "" || factID(by) != factID(f.ID)) {
 			f.SupersededBy = by
 		}
 		return f
