@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sourcegraph/conc/iter"
+
 	"github.com/kithgraph/kith/graphstore"
 )
 
@@ -299,22 +301,42 @@ func (g *Graph) nextLocked(ctx context.Context, changes []graphstore.Change) ([]
 		}
 		bySpace[c.Space] = append(bySpace[c.Space], c)
 	}
+	spaces := make([]spaceChange, len(order))
+	for i, space := range order {
+		now, err := g.currentLocked(ctx, space)
+		if err != nil {
+			return nil, graphstore.Digest{}, err
+		}
+		spaces[i] = spaceChange{now: now, changes: bySpace[space]}
+	}
+	iter.ForEach(spaces, (*spaceChange).work) // as many at a time as there are processors
 	var change graphstore.Digest
 	next := make([]step, len(order))
-	for i, space := range order {
-		s, err := g.currentLocked(ctx, space)
-		if err != nil {
-			return nil, change, err
+	for i, s := range spaces {
+		if s.err != nil {
+			return nil, change, s.err
 		}
-		if next[i].snap, err = s.With(bySpace[space]); err != nil {
-			return nil, change, err
-		}
-		own := changeOf(s, bySpace[space])
-		next[i].digest = g.digestOf(space)
-		next[i].digest.Merge(own)
-		change.Merge(own)
+		next[i] = step{s.next, g.digestOf(order[i])}
+		next[i].digest.Merge(s.digest)
+		change.Merge(s.digest)
 	}
 	return next, change, nil
+}
+
+// spaceChange is what one transaction makes of one space.
+type spaceChange struct {
+	now     *graphstore.Snapshot
+	changes []graphstore.Change
+
+	next   *graphstore.Snapshot
+	digest graphstore.Digest // what is added to that of the space
+	err    error
+}
+
+func (s *spaceChange) work() {
+	if s.next, s.err = s.now.With(s.changes); s.err == nil {
+		s.digest = changeOf(s.now, s.changes)
+	}
 }
 
 // changeOf returns by what changes alter the digest of a space.

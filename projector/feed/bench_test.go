@@ -77,17 +77,19 @@ func direct(b *testing.B, payloads [][]byte) time.Duration {
 	graph, plan := newMapGraph(), newProjector(b).Plan
 	start := time.Now()
 	for batch := range slices.Chunk(payloads, DefaultBatchSize) {
-		d := draft{graph: graph, plan: plan, views: map[graphstore.Space]*graphstore.Snapshot{}}
+		var ds []*delivery
 		for _, payload := range batch {
 			ev, _, err := projector.Decode(payload, projector.Limits{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := d.add(b.Context(), &delivery{event: ev}); err != nil {
-				b.Fatal(err)
-			}
+			ds = append(ds, &delivery{event: ev})
 		}
-		if err := graph.ApplyMarked(b.Context(), projector.Coalesce(d.plans...), graphstore.Mark{}); err != nil {
+		d := draft{graph: graph, plan: plan}
+		if failed, err := d.add(b.Context(), ds); err != nil || len(failed) > 0 {
+			b.Fatal(err, failed)
+		}
+		if err := graph.ApplyMarked(b.Context(), d.changes(), graphstore.Mark{}); err != nil {
 			b.Fatal(err)
 		}
 	}

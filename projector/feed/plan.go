@@ -1,63 +1,134 @@
 package feed
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/projector"
+	"github.com/sourcegraph/conc/iter"
 	"github.com/sourcegraph/conc/panics"
 )
 
 // planFunc plans one event against the graph of its space.
 type planFunc func(view *graphstore.Snapshot, ev projector.Event) (projector.Planned, error)
 
-// draft is a batch on its way into one transaction.
+// draft is a batch on its way into one transaction. Spaces have nothing to do with each other, so each is planned by
+// itself, as many at a time as there are processors; the events of one space are planned in their order.
 type draft struct {
 	graph Graph
 	plan  planFunc
-	views map[graphstore.Space]*graphstore.Snapshot // with the changes of the events planned so far
+
+	spaces []*spaceDraft
 
 	planned   []*delivery
-	plans     [][]graphstore.Change // of planned
-	unchanged int                   // of planned
+	unchanged int // of planned
 	report    projector.Report
 }
 
-// add plans one event against its space as the events before it leave it. A planError is the event's own fault and
-// leaves the draft as it was; any other error is the graph's.
-func (d *draft) add(ctx context.Context, dv *delivery) error {
-	space := dv.event.Space
-	view, ok := d.views[space]
-	if !ok {
-		var err error
-		if view, err = d.graph.Snapshot(ctx, space); err != nil {
-			return fmt.Errorf("read graph of %s: %w", graphstore.Shorten(space.UserID()), err)
-		}
-		d.views[space] = view
+// spaceDraft is the part of a draft that is about one space.
+type spaceDraft struct {
+	space  graphstore.Space
+	view   *graphstore.Snapshot // with the changes of the events planned so far
+	events []*delivery
+
+	plans     [][]graphstore.Change
+	changes   []graphstore.Change // of all plans
+	unchanged int
+	report    projector.Report
+	failed    map[*delivery]planError
+}
+
+// add plans the events and returns those that cannot be, with the reason, which is their own fault and leaves the draft as it
+// would be without them. An error is the graph's.
+func (d *draft) add(ctx context.Context, ds []*delivery) (map[*delivery]planError, error) {
+	if err := d.sort(ctx, ds); err != nil {
+		return nil, err
 	}
+	iter.ForEach(d.spaces, func(s **spaceDraft) { (*s).planAll(d.plan) })
+	failed := map[*delivery]planError{}
+	for _, s := range d.spaces {
+		maps.Copy(failed, s.failed)
+		d.report.Add(s.report)
+		d.unchanged += s.unchanged
+	}
+	for _, dv := range ds {
+		if _, bad := failed[dv]; !bad {
+			d.planned = append(d.planned, dv)
+		}
+	}
+	return failed, nil
+}
+
+// sort deals the events out to their spaces and reads these. The largest comes first, so that none is waited for alone.
+func (d *draft) sort(ctx context.Context, ds []*delivery) error {
+	bySpace := map[graphstore.Space]*spaceDraft{}
+	for _, dv := range ds {
+		space := dv.event.Space
+		s, ok := bySpace[space]
+		if !ok {
+			view, err := d.graph.Snapshot(ctx, space)
+			if err != nil {
+				return fmt.Errorf("read graph of %s: %w", graphstore.Shorten(space.UserID()), err)
+			}
+			s = &spaceDraft{space: space, view: view, failed: map[*delivery]planError{}}
+			bySpace[space] = s
+			d.spaces = append(d.spaces, s)
+		}
+		s.events = append(s.events, dv)
+	}
+	slices.SortStableFunc(d.spaces, func(a, b *spaceDraft) int { return len(b.events) - len(a.events) })
+	return nil
+}
+
+func (s *spaceDraft) planAll(plan planFunc) {
+	for _, dv := range s.events {
+		if err := s.planOne(plan, dv); err != nil {
+			s.failed[dv] = planError{err}
+		}
+	}
+	s.changes = projector.Coalesce(s.plans...)
+}
+
+// planOne plans one event against the space as the events before it leave it.
+func (s *spaceDraft) planOne(plan planFunc, dv *delivery) error {
 	var planned projector.Planned
-	next := view
+	next := s.view
 	err := guard(func() (err error) {
-		if planned, err = d.plan(view, dv.event); err != nil || len(planned.Changes) == 0 {
+		if planned, err = plan(s.view, dv.event); err != nil || len(planned.Changes) == 0 {
 			return err
 		}
-		next, err = view.With(planned.Changes)
+		next, err = s.view.With(planned.Changes)
 		return err
 	})
 	if err != nil {
-		return planError{err}
+		return err
 	}
-	d.views[space] = next
-	d.planned = append(d.planned, dv)
-	d.plans = append(d.plans, planned.Changes)
-	d.report.Add(planned.Report)
+	s.view = next
+	s.plans = append(s.plans, planned.Changes)
+	s.report.Add(planned.Report)
 	if len(planned.Changes) == 0 {
-		d.unchanged++
+		s.unchanged++
 	}
 	return nil
+}
+
+// changes returns all changes of all spaces, in the order of the ids of their users.
+func (d *draft) changes() []graphstore.Change {
+	slices.SortFunc(d.spaces, func(a, b *spaceDraft) int { return cmp.Compare(a.space.UserID(), b.space.UserID()) })
+	n := 0
+	for _, s := range d.spaces {
+		n += len(s.changes)
+	}
+	all := make([]graphstore.Change, 0, n)
+	for _, s := range d.spaces {
+		all = append(all, s.changes...)
+	}
+	return all
 }
 
 // planError is an event's own fault, found while planning it.
@@ -77,10 +148,10 @@ func guard(fn func() error) (err error) {
 // error all others are applied. With an error none is, they are not settled, and the caller decides.
 func (f *Feed) attempt(ctx context.Context, ds []*delivery) error {
 	start := time.Now()
-	d := draft{graph: f.graph, plan: f.env.plan, views: map[graphstore.Space]*graphstore.Snapshot{}}
+	d := draft{graph: f.graph, plan: f.env.plan}
 	changes, err := f.commit(ctx, &d, ds)
 	f.cfg.Hooks.Batch(BatchStats{
-		Events: len(d.planned), Unchanged: d.unchanged, Spaces: len(d.views), Changes: changes, Report: d.report,
+		Events: len(d.planned), Unchanged: d.unchanged, Spaces: len(d.spaces), Changes: changes, Report: d.report,
 		Took: time.Since(start), Err: err,
 	})
 	if err != nil {
@@ -96,16 +167,16 @@ func (f *Feed) attempt(ctx context.Context, ds []*delivery) error {
 }
 
 func (f *Feed) commit(ctx context.Context, d *draft, ds []*delivery) (changes int, err error) {
+	failed, err := d.add(ctx, ds)
+	if err != nil {
+		return 0, err
+	}
 	for _, dv := range ds {
-		err := d.add(ctx, dv)
-		var own planError
-		if errors.As(err, &own) {
+		if own, bad := failed[dv]; bad {
 			f.settle(ctx, dv, buried(ReasonPlan, own))
-		} else if err != nil {
-			return 0, err
 		}
 	}
-	all := projector.Coalesce(d.plans...)
+	all := d.changes()
 	if len(all) == 0 {
 		return 0, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/sourcegraph/conc/iter"
 )
 
 // process projects one batch and settles every message of it. The error is trouble that will pass: the messages it
@@ -16,8 +17,9 @@ func (f *Feed) process(ctx, work context.Context, batch []*delivery) error {
 	defer f.keepAlive(batch)()
 	committed := f.counters.commits.Load()
 	var good, suspects []*delivery
-	for _, d := range batch {
-		if err := d.decode(f.cfg.Limits); err != nil {
+	undecoded := iter.Map(batch, func(d **delivery) error { return (*d).decode(f.cfg.Limits) })
+	for i, d := range batch {
+		if err := undecoded[i]; err != nil {
 			f.settle(work, d, buried(ReasonBadEvent, err))
 		} else if f.loop.suspects[d.seq].isolated() {
 			suspects = append(suspects, d)
