@@ -106,7 +106,8 @@ func TestFlippedBitsNeverMakeAnotherGraph(t *testing.T) {
 // fileWithLog makes a file, about half of whose records are in its log, and says how it read after each transaction.
 func fileWithLog(t *testing.T) (path string, states []string) {
 	t.Helper()
-	all := graphstoretest.Graph(5, 2, 150)
+	all := slices.Concat([]graphstore.Change{factOf(ada, "f1")}, minorRecords(ada), graphstoretest.Graph(5, 2, 150),
+		[]graphstore.Change{factOf(bob, "f1")}, minorRecords(bob))
 	cfg := testConfig()
 	cfg.hooks.keepLog = true
 	s := mustOpen(t, newGraph(t), cfg)
