@@ -270,7 +270,7 @@ func TestRebuildOneUser(t *testing.T) {
 func TestRebuildBuriesNothing(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewPCG(8, 8)), 100)
 	w.start("MEMORY_GRAPH_WRITE=false")
-	stream, js, done := w.eventStream()
+	_, js, done := w.eventStream()
 	publishBad := func() {
 		t.Helper()
 		if _, err := js.Publish(context.Background(), "memory.events.nobody", []byte("no event")); err != nil {
@@ -294,6 +294,7 @@ func TestRebuildBuriesNothing(t *testing.T) {
 	if r.Bad != 1 || r.UpToSeq != 101 {
 		t.Errorf("%+v: want one bad event that is settled", r)
 	}
+	var stream jetstream.Stream
 	stream, js, done = w.eventStream()
 	defer done()
 	publishBad()
@@ -383,7 +384,7 @@ func TestKilledRebuild(t *testing.T) {
 		}()
 		time.Sleep(time.Duration(rng.Int64N(int64(took + took/4)))) // likewise
 		w.killAll()
-		_ = <-done // killed, or just done
+		t.Logf("round %d: killed, or just done: %v", round, <-done)
 		w.start()
 		w.caughtUp()
 		if got := digestOf(t, w.cl); got != w.want.String() {
