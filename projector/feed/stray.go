@@ -137,7 +137,8 @@ func (n *advisoryNet) look(ctx context.Context) (more bool, err error) {
 	return looked == advisoriesPerLook && dropped > 0, nil
 }
 
-// judge reports whether a word is done with, and hands over the message that it is about if not.
+// judge reports whether a word is done with, and hands over the message that it is about if not. What is known of the event
+// stream may be older than the word; it is brought up to date before a word is believed to be about nothing.
 func (n *advisoryNet) judge(ctx context.Context, raw *rawMessage, events *jetstream.StreamInfo) (done bool, err error) {
 	a, err := parseAdvisory(raw)
 	if err != nil {
@@ -147,6 +148,13 @@ func (n *advisoryNet) judge(ctx context.Context, raw *rawMessage, events *jetstr
 	if n.f.caught.take(a.Sequence) {
 		delete(n.handed, a.Sequence)
 		return true, nil
+	}
+	if a.Sequence > events.State.LastSeq { // published since the look began, or forged
+		now, err := n.f.streamInfo(ctx)
+		if err != nil {
+			return false, err
+		}
+		*events = *now
 	}
 	if a.settled() || raw.Time.Before(events.Created) || a.Sequence > events.State.LastSeq {
 		return true, nil

@@ -348,3 +348,40 @@ func TestEventThatAlwaysFails(t *testing.T) {
 		t.Errorf("first error at %s, last at %s, the test began at %s", l.FirstTime, l.LastTime, start)
 	}
 }
+
+// TestEventTerminatedDuringALook: what the look knows of the event stream is older than the event, whose word must not be
+// taken for a forged one.
+func TestEventTerminatedDuringALook(t *testing.T) {
+	ctx, js := testContext(t), newJS(t)
+	n := advisoryNet{f: newFeed(t, js, newGraph(t), netConfig()), handed: map[uint64]time.Time{}, dead: deadIndex{js: js}}
+	if err := n.ensure(ctx); err != nil {
+		t.Fatal(err)
+	}
+	events, err := n.f.streamInfo(ctx)
+	if err != nil || events.State.LastSeq != 0 {
+		t.Fatalf("stream ends at %d, %v: want it to be empty", events.State.LastSeq, err)
+	}
+	publish(t, js, numbered(userA, 1)...)
+	for seq, want := range map[uint64]bool{1: false, 2: true} {
+		publishRaw(t, js, exhaustedSubject, fmt.Appendf(nil, `{"stream": "MEMORY_EVENTS", "consumer": "kith-projector", "stream_seq": %d, "deliveries": 1}`, seq), nil)
+		raw, err := getMessage(ctx, js, AdvisoryStream, 1, ">")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stale := *events
+		if done, err := n.judge(ctx, raw, &stale); err != nil || done != want {
+			t.Errorf("word about event %d: done %t, %v, want %t", seq, done, err, want)
+		}
+		if err := deleteMessage(ctx, js, AdvisoryStream, raw.Sequence); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case s := <-n.f.strays:
+		if s.raw.Sequence != 1 || s.reason != ReasonExhausted || len(s.raw.Data) == 0 {
+			t.Errorf("handed over %+v, want event 1 with its payload", s)
+		}
+	default:
+		t.Error("event 1 was not handed over")
+	}
+}
