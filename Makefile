@@ -37,7 +37,8 @@ SOAK ?= 200000
 
 .PHONY: soak
 soak: ## Send 200,000 events (SOAK=n) through a service that is disturbed all the time, and look for anything lost or wrong
-	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 3h -run '^TestSoak$$' -soak $(SOAK) 2>&1 | tee bin/soak.log | \
+	@mkdir -p bin; set -o pipefail; { $(GO) test ./cmd/kith -v -count=1 -timeout 3h -run '^TestSoak$$' -soak $(SOAK) -soak-transactions $(CURDIR)/bin/soak.tx && \
+		$(GO) test ./graphstore/kuzu -v -count=1 -timeout 3h -run '^TestRawStatements$$' -raw-transactions $(CURDIR)/bin/soak.tx; } 2>&1 | tee bin/soak.log | \
 		grep -E --line-buffered '^(soak:|--- |FAIL|ok|panic:)' || { echo 'see bin/soak.log'; exit 1; }
 
 .PHONY: race
@@ -67,6 +68,10 @@ fuzz: ## Fuzz every decoder for FUZZTIME each
 		for f in $$(grep -rhoE '^func Fuzz[A-Za-z0-9_]+' $$target/*_test.go | sed 's/func //'); do \
 			echo "$$target $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$target || exit 1; \
 		done; done
+
+.PHONY: docs
+docs: ## Write docs/schema anew from the event types
+	$(GO) generate ./internal/eventdoc
 
 .PHONY: clean
 clean: ## Remove what the targets above made

@@ -70,7 +70,7 @@ type soakHost struct {
 
 func newSoakPath(t *testing.T, file *soakFile, seed uint64, faults bool) *soakPath {
 	t.Helper()
-	s := &soakPath{t: t, file: file, rng: rand.New(rand.NewPCG(seed, 2)), faults: faults, small: file.events() < 20_000}
+	s := &soakPath{t: t, file: file, rng: rand.New(rand.NewPCG(seed, 2)), faults: faults, small: file.events() < 5_000}
 	s.seen.dead = map[uint64]bool{}
 	var defaults struct{ config.Config }
 	parser, err := kong.New(&defaults)

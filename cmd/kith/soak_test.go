@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kithgraph/kith/graphstore/graphstoretest"
 	"github.com/kithgraph/kith/projector"
 )
 
@@ -22,6 +25,7 @@ var (
 	soakSeed    = flag.Uint64("soak-seed", 1, "other events and faults")
 	soakFaults  = flag.Bool("soak-faults", true, "disturb the soak")
 	soakSpine   = flag.Bool("soak-spine", false, "with the temporal spine")
+	soakKeep    = flag.String("soak-transactions", "", "file to keep the transactions of the soak in, for the package that has the driver")
 	soakProfile = flag.String("soak-profile", "", "directory for profiles of processor time of both processes")
 )
 
@@ -77,6 +81,7 @@ func TestSoak(t *testing.T) {
 	replayed := digestOfViews(replay.views)
 	replay.views = nil
 	r.replay = replay
+	r.keep(t)
 	self = cpuOf(t, syscall.RUSAGE_SELF)
 	raw := replay.writeRaw(t)
 	r.raw = cpuOf(t, syscall.RUSAGE_SELF) - self
@@ -142,6 +147,28 @@ type soakReport struct {
 	path    *soakPath
 	replay  *soakReplay
 	verdict soakVerdict
+}
+
+// keep writes the transactions, and beside them what the path took for them.
+func (r *soakReport) keep(t *testing.T) {
+	t.Helper()
+	if *soakKeep == "" {
+		return
+	}
+	f, err := os.Create(*soakKeep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := bufio.NewWriter(f)
+	w := graphstoretest.NewTransactionWriter(out)
+	for _, changes := range r.replay.transactions {
+		if err := w.Write(changes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Flush(), f.Close(), os.WriteFile(*soakKeep+".took", fmt.Appendln(nil, r.events, r.took.Nanoseconds()), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (r *soakReport) print(t *testing.T) {
