@@ -37,6 +37,11 @@ type Stamp struct {
 
 // Compare returns -1, 0 or +1 as s is before, equal to or after t.
 func (s Stamp) Compare(t Stamp) int {
+	if s.Version < 0 || t.Version < 0 { // below the zero Stamp by number, and yet a write
+		if none := compareBool(!s.IsZero(), !t.IsZero()); none != 0 {
+			return none
+		}
+	}
 	return cmp.Or(cmp.Compare(s.Version, t.Version), cmp.Compare(s.Rank, t.Rank), cmp.Compare(s.EventID, t.EventID))
 }
 

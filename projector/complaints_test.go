@@ -172,7 +172,7 @@ func TestCharactersInEveryTypeOfEvent(t *testing.T) {
 				if tomb, ok := view.Tombstone(c.text); !ok || tomb.Source != c.text {
 					t.Errorf("tombstone %+v, %t", tomb, ok)
 				}
-				step(SchemaUpserted{SchemaID: c.text, Level: SchemaLevel, Title: "t" + c.text, Evidence: []string{c.text, "other"}})
+				step(SchemaUpserted{SchemaID: c.text, Level: graphstore.LevelSchema, Title: "t" + c.text, Evidence: []string{c.text, "other"}})
 				if s, ok := view.Schema(c.text); !ok || s.Title != "t"+c.text || len(view.Evidence(c.text)) != 2 || !view.HasRef(c.text) {
 					t.Errorf("schema %+v, %t, evidence %+v", s, ok, view.Evidence(c.text))
 				}

@@ -56,10 +56,17 @@ func (d *draft) decide(ev Event, c decision) {
 		}
 	}
 	d.report.Decisions++
-	d.merges[row.Key()] = &row
+	d.setMerge(row.Key(), &row)
 	d.names[kept.id], d.names[merged.id] = kept, merged
-	d.touchEntity(kept.id)
-	d.touchEntity(merged.id)
+}
+
+// setMerge notes what becomes of a row, nil if it goes, and that its entities are to be derived anew.
+func (d *draft) setMerge(row graphstore.Key, now *graphstore.Merge) {
+	d.merges[row] = now
+	for _, entity := range []string{row.Node, row.Target} {
+		d.mergesAt[entity] = append(d.mergesAt[entity], row)
+		d.touchEntity(entity)
+	}
 }
 
 // entityOf returns the identity of the entity with this name, which the event's validation has found not to be blank.
@@ -86,8 +93,8 @@ func (d *draft) mergesNow(entity string) []graphstore.Merge {
 		_, changed := d.merges[m.Key()]
 		return changed
 	})
-	for _, m := range d.merges {
-		if m != nil && (m.Merged == entity || m.Kept == entity) {
+	for _, key := range d.mergesAt[entity] {
+		if m := d.merges[key]; m != nil {
 			rows = append(rows, *m)
 		}
 	}

@@ -30,6 +30,7 @@ type draft struct {
 	tombstones map[string]graphstore.Instant        // new ones, by source
 	schemas    map[string]schemaChange              // by schema id
 	merges     map[graphstore.Key]*graphstore.Merge // rows of the merge log; nil for one that goes
+	mergesAt   map[string][]graphstore.Key          // which of them name an entity
 	erased     []graphstore.Change                  // deletes of everything, where nothing stays
 	dropped    []graphstore.Key                     // tombstones that go
 }
@@ -51,7 +52,7 @@ func newDraft(p *Projector, view *graphstore.Snapshot) *draft {
 		facts: map[string]graphstore.Fact{}, edges: map[graphstore.Key]edgeChange{},
 		bridges: map[graphstore.Key][]tie{}, batches: map[string]struct{}{}, names: map[string]entityName{},
 		tombstones: map[string]graphstore.Instant{}, schemas: map[string]schemaChange{},
-		merges: map[graphstore.Key]*graphstore.Merge{},
+		merges: map[graphstore.Key]*graphstore.Merge{}, mergesAt: map[string][]graphstore.Key{},
 	}
 }
 

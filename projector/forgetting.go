@@ -25,9 +25,7 @@ func (UserForgotten) plan(d *draft, ev Event) {
 	}
 	for _, m := range d.view.Merges() {
 		if forgotten.Covers(m.Stamp.At) {
-			d.merges[m.Key()] = nil
-			d.touchEntity(m.Merged)
-			d.touchEntity(m.Kept)
+			d.setMerge(m.Key(), nil)
 		}
 	}
 	for s := range d.view.Schemas() {

@@ -15,7 +15,7 @@ func TestForgetting(t *testing.T) {
 		Entities: Some([]EntityRef{{Name: "Asha", Type: "person"}}), Relations: Some([]RelationRef{{To: "x"}})}
 	before := []Event{
 		ev("e1", 10, written(rich, add("b"))),
-		ev("e2", 11, SchemaUpserted{SchemaID: "s", Level: SchemaLevel, Title: "T", Evidence: []string{"a", "z"}}),
+		ev("e2", 11, SchemaUpserted{SchemaID: "s", Level: graphstore.LevelSchema, Title: "T", Evidence: []string{"a", "z"}}),
 		ev("e3", 12, EntityAliased{Entity: EntityName{Name: "Asha", Type: "person"}, Alias: "Ash"}),
 		retract(t, "e4", 13, "other"),
 	}
@@ -92,4 +92,16 @@ func TestForgetting(t *testing.T) {
 			t.Errorf("of this user: %d changes, report %+v, %v", len(planned.Changes), planned.Report, err)
 		}
 	})
+}
+
+// A graph that was made with a spine keeps nothing of a forgotten fact after the spine was turned off.
+func TestForgettingTakesTheSpineAlongThatIsTurnedOff(t *testing.T) {
+	view, _ := project(t, mustNew(t, Config{TemporalSpine: true}),
+		event(t, "e1", 10, written(happened("a", 0), happened("b", 1))), event(t, "e2", 30, written(happened("c", 2))))
+	wantSteps(t, view, map[string]float64{"a>b": 1, "b>c": 1})
+	view, _ = apply(t, mustNew(t, Config{}), view, event(t, "forget", 20, UserForgotten{}))
+	wantSteps(t, view, map[string]float64{})
+	if diff := cmp.Diff(map[string]graphstore.State{"c": graphstore.StateActive}, states(view)); diff != "" {
+		t.Errorf("facts (-want +got):\n%s", diff)
+	}
 }

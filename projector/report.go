@@ -27,7 +27,7 @@ type Report struct {
 	Folded          int // items that say what another item of the same fact says
 
 	UnknownRelations   int // relations of an unknown type, kept as related
-	UnknownEntityTypes int // mentions of an unknown or missing type, kept as thing
+	UnknownEntityTypes int // mentions and decisions with an unknown or missing type, kept as thing
 
 	// DeferredTriples are what this version does not project yet; a later one may, from the retained events.
 	DeferredTriples int

@@ -9,7 +9,7 @@ import (
 )
 
 func schema(id string, evidence ...string) SchemaUpserted {
-	return SchemaUpserted{SchemaID: id, Level: SchemaLevel, Title: "about " + id, Evidence: evidence}
+	return SchemaUpserted{SchemaID: id, Level: graphstore.LevelSchema, Title: "about " + id, Evidence: evidence}
 }
 
 // evidence returns what each schema cites, as "schema: fact" or "schema: ref fact", and the refs that there are.

@@ -2,14 +2,11 @@ package projector
 
 import "github.com/kithgraph/kith/graphstore"
 
-// SchemaLevel is the level of every schema.
-const SchemaLevel = "l6"
-
 // SchemaUpserted states a whole schema: a summary of facts at a higher level. What an earlier event said of it and this
 // one does not is gone.
 type SchemaUpserted struct {
 	SchemaID string `json:"schema_id"`
-	Level    string `json:"level"` // [SchemaLevel]
+	Level    string `json:"level"` // [graphstore.LevelSchema]
 	Title    string `json:"title"` // has a visible character
 	// Evidence is the ids of the facts it was derived from, at most [Limits.MaxFacts], possibly none; repeats fold.
 	Evidence []string        `json:"evidence"`
@@ -61,8 +58,8 @@ func (s SchemaUpserted) validate(ev Event) error {
 	if err := graphstore.CheckID(s.SchemaID); err != nil {
 		return badField("schema_id", "%s", err)
 	}
-	if s.Level != SchemaLevel {
-		return badField("level", "%s: want %q", graphstore.Shorten(s.Level), SchemaLevel)
+	if s.Level != graphstore.LevelSchema {
+		return badField("level", "%s: want %q", graphstore.Shorten(s.Level), graphstore.LevelSchema)
 	}
 	if err := checkName("title", s.Title); err != nil {
 		return err

@@ -38,6 +38,7 @@ type spinePlan struct {
 // deriveSpine brings the temporal_next edges in line with the facts.
 func (d *draft) deriveSpine() {
 	if !d.cfg.TemporalSpine {
+		d.leaveSpine()
 		return
 	}
 	p := spinePlan{d: d, changed: map[string]struct{}{}, before: map[graphstore.Node]string{}, after: map[graphstore.Node]string{}}
@@ -66,6 +67,21 @@ func (d *draft) deriveSpine() {
 	delete(touched, "")
 	for id := range touched {
 		p.restep(id)
+	}
+}
+
+// leaveSpine drops the steps that lead from and to facts which are no longer active. Without a spine there are such steps
+// only in a graph that was made with one, and a fact that is erased must not be kept by them.
+func (d *draft) leaveSpine() {
+	for id, s := range d.settled {
+		if spineView(s.after).on {
+			continue
+		}
+		for _, e := range d.view.EdgesOf(id) {
+			if e.Type == graphstore.TemporalNext && e.Asserter.Kind == graphstore.BySpine {
+				d.change(e.Key(), edgeChange{old: &e})
+			}
+		}
 	}
 }
 

@@ -11,9 +11,14 @@ import (
 // before every event of its version.
 const storedEventID = "backfill"
 
+// unknownVersion is the version of a state that was read without one: before those of events, which are 0 or more. The
+// rank of a state would else put it after an event of version 0.
+const unknownVersion = -1
+
 // StoredFact is a fact as the vector store has it, for graphs that are filled from there. It settles the fields that are
-// Set and that nothing newer, and no event of the same version, has settled: version 0 completes what events never wrote
-// and overrides nothing that they did.
+// Set and that nothing newer, and no event of the same version, has settled; its state counts like an event's of the same
+// version. Version 0, which stands for an unknown one, completes what events never wrote and overrides nothing that they
+// did.
 type StoredFact struct {
 	// FactWrite holds the id and the fields; Op does not count. A version that is left out is 0.
 	FactWrite
@@ -66,6 +71,9 @@ func (s *StoredFact) validate() error {
 	if err := checkOptionalID("superseded_by", s.SupersededBy); err != nil {
 		return err
 	}
+	if s.SupersededBy != "" && graphstore.CanonicalFactID(s.SupersededBy) == graphstore.CanonicalFactID(s.ID) {
+		return badField("superseded_by", "%s is the fact itself: want another fact", graphstore.Shorten(s.SupersededBy))
+	}
 	if err := checkInstant(s.UpdatedAt); err != nil {
 		return under("updated_at", err)
 	}
@@ -97,6 +105,9 @@ func (d *draft) stored(s *StoredFact) {
 func (d *draft) storedState(w *settling, s *StoredFact) {
 	stamp := w.stamp
 	stamp.Source = ""
+	if stamp.Version == 0 {
+		stamp.Version = unknownVersion
+	}
 	switch s.State {
 	case graphstore.StateDeleted:
 		stamp.Rank = graphstore.RankDeleted

@@ -1,6 +1,10 @@
 package projector
 
-import "github.com/kithgraph/kith/graphstore"
+import (
+	"slices"
+
+	"github.com/kithgraph/kith/graphstore"
+)
 
 // withdrawn reports whether a write is taken back by a retraction of the source that it states.
 func (d *draft) withdrawn(s graphstore.Stamp) bool {
@@ -22,7 +26,7 @@ func (d *draft) wasWithdrawn(s graphstore.Stamp) bool {
 	return ok && t.Covers(s.At)
 }
 
-// gone reports whether registers say that a fact is deleted because what was written of it is withdrawn: its latest add
+// goneBy reports whether registers say that a fact is deleted because what was written of it is withdrawn: its latest add
 // is, or there never was an add or delete and all its fields are.
 func goneBy(withdrawn func(graphstore.Stamp) bool, r graphstore.Registers) bool {
 	if !r.Base.IsZero() {
@@ -94,7 +98,7 @@ var fieldsWithEdges = []graphstore.Field{graphstore.FieldTags, graphstore.FieldE
 var allFields = append([]graphstore.Field{graphstore.FieldAgent, graphstore.FieldSource, graphstore.FieldEpisode, graphstore.FieldBatch,
 	graphstore.FieldMemoryAt, graphstore.FieldValidFrom, graphstore.FieldValidTo, graphstore.FieldRecordedAt, graphstore.FieldTriples}, fieldsWithEdges...)
 
-// clear takes the value of a field out of a fact. Its edges, if it has any, are for the caller.
+// clearField takes the value of a field out of a fact. Its edges, if it has any, are for the caller.
 func clearField(f *graphstore.Fact, field graphstore.Field) {
 	switch field {
 	case graphstore.FieldAgent:
@@ -132,11 +136,4 @@ func clearFields(f *graphstore.Fact, before graphstore.Registers, these func(gra
 	return asserted
 }
 
-func hasEdges(field graphstore.Field) bool {
-	switch field {
-	case graphstore.FieldTags, graphstore.FieldEntities, graphstore.FieldRelations, graphstore.FieldNeighbors:
-		return true
-	default:
-		return false
-	}
-}
+func hasEdges(field graphstore.Field) bool { return slices.Contains(fieldsWithEdges, field) }

@@ -38,7 +38,7 @@ func contract() []eventType {
 			"Somebody decided that two entities are two, whatever merged them. They are never merged automatically again."},
 		{projector.EntityRetyped{Entity: projector.EntityName{Name: "Razorpay"}, To: "organization", Version: version},
 			"Somebody decided that an entity is of another type. Mentions of it under the old type are the entity of the new one."},
-		{projector.SchemaUpserted{SchemaID: "moves-for-work", Level: projector.SchemaLevel, Title: "Asha moves where the work is",
+		{projector.SchemaUpserted{SchemaID: "moves-for-work", Level: graphstore.LevelSchema, Title: "Asha moves where the work is",
 			Evidence: []string{"5c56c793-69f3-4fbf-87e6-c4bf54c28c26", "9b2f3c1e-0d7a-4c56-8f11-3f0e5a7d9c42"}, Version: version},
 			"A summary of facts at a higher level, stated whole, with the facts that it was derived from. What an earlier event of it said and this one does not is gone."},
 		{projector.SchemaDeleted{SchemaID: "moves-for-work", Version: projector.Some[int64](19)}, "A schema is gone with its evidence. A tombstone remembers the version."},

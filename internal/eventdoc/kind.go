@@ -50,7 +50,7 @@ func (k kind) schema() *Schema {
 	case anOp:
 		return &Schema{Type: kinds{"string"}, Enum: []string{string(projector.OpAdd), string(projector.OpUpdate)}}
 	case aLevel:
-		return &Schema{Type: kinds{"string"}, Const: projector.SchemaLevel}
+		return &Schema{Type: kinds{"string"}, Const: graphstore.LevelSchema}
 	case aReason:
 		return &Schema{Type: kinds{"string"}, MaxLength: projector.MaxEvidenceBytes, Not: none(nulPattern)}
 	default:

@@ -168,7 +168,7 @@ func (m moment) data(t *rapid.T, c clock) projector.Data {
 	case "forget":
 		return projector.UserForgotten{}
 	case "schema":
-		return projector.SchemaUpserted{SchemaID: genSchema.Draw(t, "schema"), Level: projector.SchemaLevel, Title: rapid.SampledFrom([]string{"T", "t"}).Draw(t, "title"),
+		return projector.SchemaUpserted{SchemaID: genSchema.Draw(t, "schema"), Level: graphstore.LevelSchema, Title: rapid.SampledFrom([]string{"T", "t"}).Draw(t, "title"),
 			Evidence: rapid.SliceOfN(genLinkTo, 0, 3).Draw(t, "evidence"), Version: version(t, "version")}
 	case "schema gone":
 		return projector.SchemaDeleted{SchemaID: genSchema.Draw(t, "schema"), Version: version(t, "version")}

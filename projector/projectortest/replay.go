@@ -121,6 +121,9 @@ func (g *graph) writesOfStored(f projector.StoredFact) []write {
 		withdrawn: g.withdrawn(f.SourceID.Value, f.UpdatedAt),
 		stamp:     graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt, Source: f.SourceID.Value}}
 	step := write{stamp: graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt}}
+	if f.Version.Value == 0 { // unknown: before every event
+		step.stamp.Version = -1
+	}
 	switch f.State {
 	case graphstore.StateSuperseded:
 		step.does = graphstore.RankSuperseded
