@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -173,7 +174,7 @@ func TestForeignMessagesAreListedAndHarmNothing(t *testing.T) {
 			} {
 				foreign = append(foreign, publishRaw(t, js, m.Subject, m.Data, m.Header))
 			}
-			foreign = append(foreign, publishMalformed(t, js, ada))
+			foreign = append(foreign, publishMalformed(t, js, DeadStream, ada))
 			good := storeLetter(t, js, userA, ReasonPlan, 7)
 			if got, want := numbers(t, d, DeadQuery{Oldest: true}), append(slices.Clone(foreign), good); !slices.Equal(got, want) {
 				t.Fatalf("listed %v, want %v", got, want)
@@ -200,13 +201,13 @@ func TestForeignMessagesAreListedAndHarmNothing(t *testing.T) {
 }
 
 // publishMalformed stores a message whose headers nobody can read, as a broken client would, and returns its number.
-func publishMalformed(t testing.TB, js jetstream.JetStream, subject string) uint64 {
+func publishMalformed(t testing.TB, js jetstream.JetStream, name, subject string) uint64 {
 	t.Helper()
 	conn := dialRaw(t, js.Conn().ConnectedAddr())
 	header := "NATS/1.0\r\nno colon here\r\n\r\n"
 	fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"headers\":true}\r\nHPUB %s %d %d\r\n%sx\r\nPING\r\n", subject, len(header), len(header)+1, header)
 	readUntil(t, conn, "PONG")
-	stream, err := js.Stream(testContext(t), DeadStream)
+	stream, err := js.Stream(testContext(t), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,5 +287,21 @@ func TestDropUser(t *testing.T) {
 	}
 	if _, err := d.DropUser(ctx, ""); !errors.Is(err, ErrBadFilter) {
 		t.Errorf("no user: %v", err)
+	}
+}
+
+// TestListAfterTheHighestNumber: there is none after it, also none by an overflow.
+func TestListAfterTheHighestNumber(t *testing.T) {
+	js := newJS(t)
+	d := newDead(t, js)
+	storeLetter(t, js, userA, ReasonPlan, 1)
+	for _, after := range []uint64{1, 2, math.MaxUint64 - 1, math.MaxUint64} {
+		page, err := d.List(testContext(t), DeadQuery{Oldest: true, After: after})
+		if err != nil || len(page.Letters) != 0 || page.Next != 0 || page.Stored != 1 {
+			t.Errorf("after %d: %+v, %v, want an empty page of the one letter stored", after, page, err)
+		}
+	}
+	if got := numbers(t, d, DeadQuery{After: math.MaxUint64}); !slices.Equal(got, []uint64{1}) {
+		t.Errorf("newest first, below the highest number: %v, want the one letter", got)
 	}
 }

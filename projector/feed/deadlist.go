@@ -56,9 +56,11 @@ func (d *DeadLetters) List(ctx context.Context, q DeadQuery) (DeadPage, error) {
 	}
 	state := stream.CachedInfo().State
 	l := deadLister{d: d, q: q, reads: maxDeadReads, page: DeadPage{Letters: []Letter{}, Stored: state.Msgs}}
-	if q.Oldest {
+	switch {
+	case q.Oldest && q.After >= state.LastSeq: // the highest number has none after it that could be counted
+	case q.Oldest:
 		err = l.forward(ctx, max(q.After+1, state.FirstSeq), state.LastSeq)
-	} else {
+	default:
 		last := state.LastSeq
 		if q.After > 0 {
 			last = min(last, q.After-1)
