@@ -321,3 +321,53 @@ func TestReplayConfigIsChecked(t *testing.T) {
 		t.Error("bad limits are accepted")
 	}
 }
+
+// TestReplayReadsWhatTheClientWouldNot: on a stream with direct reads the client takes a message that looks like the server's
+// answer for just that, and headers that cannot be read for an error. Neither must be passed over, nor end the replay.
+func TestReplayReadsWhatTheClientWouldNot(t *testing.T) {
+	ctx, js := testContext(t), connectTo(t, startServer(t, t.TempDir(), "127.0.0.1:0").ClientURL())
+	cfg := StreamsConfig{}.withDefaults().events()
+	cfg.AllowDirect = true
+	stream, err := js.CreateStream(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := EnsureStreams(ctx, js, StreamsConfig{}); err != nil {
+		t.Fatal(err)
+	}
+	good := projector.Subject(userA, projector.TypeFactsWritten)
+	publish(t, js, numbered(userA, 1)...)                                                // 1
+	forged := publishRaw(t, js, good, nil, nats.Header{"Status": {"404"}})               // 2
+	publish(t, js, factsEvent("after", userA, 1, "after"))                               // 3
+	malformed := publishMalformed(t, js, EventStream, "memory.events.x")                 // 4
+	if _, err := stream.GetMsg(ctx, forged); !errors.Is(err, jetstream.ErrMsgNotFound) { // else nothing is tested
+		t.Fatalf("the client reads the forged answer: %v", err)
+	}
+	r := newReplay(t, js, ReplayConfig{})
+	_, users, out := replayAll(t, r, extent(t, r))
+	var seqs []uint64
+	for _, p := range out.Problems {
+		seqs = append(seqs, p.Seq)
+	}
+	if len(users) != 1 || out.Bad != 2 || !slices.Equal(seqs, []uint64{forged, malformed}) || out.Gapped != 0 {
+		t.Errorf("problems of %v, %+v: want one user, problems of %d and %d, and nothing missing", seqs, out, forged, malformed)
+	}
+	// Each read by its own sequence, as after a gap.
+	var took []uint64
+	one := &reader{js: js, next: forged, to: malformed, take: func(m stored) error { took = append(took, m.seq); return nil }}
+	for one.next <= one.to {
+		if err := one.one(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(took, []uint64{2, 3, 4}) {
+		t.Errorf("read %v one by one, want 2, 3 and 4", took)
+	}
+	if err := stream.DeleteMsg(ctx, malformed); err != nil {
+		t.Fatal(err)
+	}
+	one.next, one.to = malformed, malformed+5
+	if err := one.one(ctx); err != nil || one.next <= one.to || len(took) != 3 {
+		t.Errorf("behind the last: %v, next %d: want the end", err, one.next)
+	}
+}

@@ -74,13 +74,19 @@ func (r *reader) once(ctx context.Context) error {
 	if err := r.pulled(ctx, stream); err != nil || r.next > r.to {
 		return err
 	}
-	raw, err := stream.GetMsg(ctx, r.next, jetstream.WithGetMsgSubject(EventSubjects))
+	return r.one(ctx)
+}
+
+// one reads the next message by its sequence, whatever it is: also one that the client library would take for the server's
+// answer that there is none, and one whose headers cannot be read.
+func (r *reader) one(ctx context.Context) error {
+	raw, err := getWithin(ctx, r.js, EventStream, r.next, EventSubjects)
 	switch {
-	case errors.Is(err, jetstream.ErrMsgNotFound): // deleted meanwhile, or taken for this answer
-		r.next++
+	case errors.Is(err, jetstream.ErrMsgNotFound): // what was missing has been deleted meanwhile, and all behind it
+		r.next = r.to + 1
 		return nil
 	case err != nil:
-		return fmt.Errorf("read event %d: %w", r.next, err)
+		return err
 	}
 	return r.hand(stored{raw.Sequence, raw.Subject, raw.Data})
 }
