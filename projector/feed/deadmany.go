@@ -122,19 +122,28 @@ func (w *deadWork) replayFacts(ctx context.Context, letters []Letter) error {
 		}
 	}
 	raw, err := w.d.original(ctx, same[0])
-	if err == nil && raw != nil {
+	switch {
+	case err != nil:
+		return err
+	case raw != nil:
 		err = w.replay(ctx, same)
-	} else if err == nil {
-		for _, l := range same {
-			if err = w.replay(ctx, []Letter{l}); err != nil {
-				break
-			}
-		}
+	default:
+		err = w.oneByOne(ctx, same)
 	}
 	if err != nil || len(others) == 0 {
 		return err
 	}
 	return w.replayFacts(ctx, others)
+}
+
+// oneByOne replays bad facts of an event that is no longer there.
+func (w *deadWork) oneByOne(ctx context.Context, letters []Letter) error {
+	for _, l := range letters {
+		if err := w.replay(ctx, []Letter{l}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay replays letters of one event; a refusal is noted, an error ends the work.
@@ -155,6 +164,9 @@ func (w *deadWork) replay(ctx context.Context, letters []Letter) error {
 		r, err = w.d.replay(ctx, letters, nil)
 	}
 	switch {
+	case errors.Is(err, errGone): // since it was looked for
+		w.report.Matched -= len(letters) // each counts itself
+		return w.oneByOne(ctx, letters)
 	case errors.Is(err, ErrNotReplayable):
 		w.report.Refused += len(letters)
 		if len(w.report.Errors) < maxDeadErrors {

@@ -349,3 +349,35 @@ func TestOmittedPayload(t *testing.T) {
 	}
 	g.wantFacts(t, userA, 1)
 }
+
+// TestEventThatExpiresDuringAReplay: the event of two bad facts is there when they are gathered, and gone when they are to be
+// published together. Each goes alone then, and the work goes on.
+func TestEventThatExpiresDuringAReplay(t *testing.T) {
+	ctx, js := testContext(t), newJS(t)
+	d, f := newDead(t, js), run(t, newFeed(t, js, newGraph(t), fastConfig()))
+	melt := func(id string) any { return map[string]any{"id": id, "op": "melt"} }
+	publish(t, js, event("e", "memory.facts.written.v1", map[string]any{"user_id": userA, "facts": []any{melt("x"), melt("y")}}))
+	f.applied(t)
+	f.stop(t) // else they are dead again at once
+	page, err := d.List(ctx, DeadQuery{Oldest: true})
+	if err != nil || len(page.Letters) != 2 {
+		t.Fatalf("dead letters %+v, %v, want two", page, err)
+	}
+	stream, err := js.Stream(ctx, EventStream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.DeleteMsg(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	w := deadWork{d: d}
+	if err := w.replay(ctx, page.Letters); err != nil {
+		t.Fatalf("the work ended: %v", err)
+	}
+	if r := w.report; r.Matched != 2 || r.Done != 2 || r.Refused != 0 || len(r.Replayed) != 2 || !r.Replayed[0].Alone || !r.Replayed[1].Alone {
+		t.Errorf("%+v: want two replayed, each alone", r)
+	}
+	if left := numbers(t, d, DeadQuery{}); len(left) != 0 {
+		t.Errorf("dead letters %v are left", left)
+	}
+}
