@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -33,7 +34,10 @@ func (f *Feed) deadEvent(d *delivery, reason Reason, cause error) DeadLetter {
 // buryFacts stores the dead letters of an event's bad facts; what has been stored by an earlier delivery is recognised by
 // the server. Of an event that was published again for some of them the others have theirs already.
 func (f *Feed) buryFacts(ctx context.Context, d *delivery) error {
-	rejected := slices.DeleteFunc(slices.Clone(d.rejected), func(r projector.Rejected) bool { return !replayedFor(d.msg.Headers(), r.Index) })
+	places, all := replayedFor(d.msg.Headers(), d.msg.Data())
+	rejected := slices.DeleteFunc(slices.Clone(d.rejected), func(r projector.Rejected) bool {
+		return !all && !slices.Contains(places, strconv.Itoa(r.Index))
+	})
 	if len(rejected) == 0 {
 		return nil
 	}

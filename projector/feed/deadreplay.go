@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -26,13 +25,15 @@ import (
 //
 // The message id is made of the dead letter's number and time and of what is published: not the event's own, which the
 // server would take for a repeat of the original, and the same again when a replay is repeated because its answer was lost.
+// It is also what tells a replay from the message of a producer who sets the same headers: theirs count for nothing without
+// the id that belongs to them and to the payload.
 
 // Headers of a message that was published again.
 const (
 	// HeaderReplayOf is the dead letter that it was, as the stream, its creation in that, and the number.
 	HeaderReplayOf = "Kith-Replay-Of"
 	// HeaderReplayFacts are the places in data.facts, with commas between them, of the bad facts for which it is published
-	// again; with both headers only these become dead letters again.
+	// again; with both headers, and the message id of the replay, only these become dead letters again.
 	HeaderReplayFacts = "Kith-Replay-Facts"
 )
 
@@ -177,10 +178,20 @@ func factList(letters []Letter) string {
 	return strings.Join(places, ",")
 }
 
-// replayedFor reports whether a bad fact is to get a dead letter: always, unless the event was published again for others.
-func replayedFor(header nats.Header, place int) bool {
-	list := header.Get(HeaderReplayFacts)
-	return list == "" || header.Get(HeaderReplayOf) == "" || slices.Contains(strings.Split(list, ","), strconv.Itoa(place))
+// replayedFor returns the bad facts for which an event was published again: only they are to get dead letters. all is true of
+// any other message, and of one that merely has the headers of a replay.
+func replayedFor(header nats.Header, payload []byte) (places []string, all bool) {
+	of, list := header.Get(HeaderReplayOf), header.Get(HeaderReplayFacts)
+	if of == "" || list == "" || header.Get(jetstream.MsgIDHeader) != replayID(of, list, payload) {
+		return nil, true
+	}
+	return strings.Split(list, ","), false
+}
+
+// replayID returns the message id of a replay. The subject is not in it: the stream may have stored the message under another.
+func replayID(of, facts string, payload []byte) string {
+	sum := sha256.Sum256(append([]byte(facts+"\x00"), payload...))
+	return fmt.Sprintf("replay:%s:%x", of, sum[:8])
 }
 
 // replayMessage dresses a payload for the wire, with the headers of its producer.
@@ -192,12 +203,11 @@ func replayMessage(l Letter, subject string, payload []byte, facts string) *nats
 		}
 	}
 	of := fmt.Sprintf("%s:%d:%d", DeadStream, l.Stored.UnixNano(), l.Number)
-	sum := sha256.Sum256(append([]byte(subject+"\x00"+facts+"\x00"), payload...))
 	msg.Header.Set(HeaderReplayOf, of)
 	if facts != "" {
 		msg.Header.Set(HeaderReplayFacts, facts)
 	}
-	msg.Header.Set(jetstream.MsgIDHeader, fmt.Sprintf("replay:%s:%x", of, sum[:8]))
+	msg.Header.Set(jetstream.MsgIDHeader, replayID(of, facts, payload))
 	return msg
 }
 

@@ -381,3 +381,36 @@ func TestEventThatExpiresDuringAReplay(t *testing.T) {
 		t.Errorf("dead letters %v are left", left)
 	}
 }
+
+// TestHeadersOfAReplayAloneHideNoBadFact: a producer sets the two headers of a replay, invents an id, or copies those of a
+// replay for another payload. Its bad fact gets its dead letter all the same.
+func TestHeadersOfAReplayAloneHideNoBadFact(t *testing.T) {
+	js, g := newJS(t), newGraph(t)
+	d, f := newDead(t, js), run(t, newFeed(t, js, g, fastConfig()))
+	bad := func(id string) []byte {
+		return event(id, "memory.facts.written.v1", map[string]any{"user_id": userA, "facts": []any{map[string]any{"id": "x", "op": "melt"}}})
+	}
+	const of, elsewhere = "MEMORY_DEAD:1:1", "7"
+	copied := replayMessage(Letter{Number: 1, Stored: time.Unix(0, 1)}, "memory.events.x", bad("other"), elsewhere).Header
+	if copied.Get(HeaderReplayOf) != of {
+		t.Fatalf("a replay has the headers %v, want it to be of %s", copied, of)
+	}
+	for i, header := range []nats.Header{
+		{HeaderReplayOf: {of}, HeaderReplayFacts: {elsewhere}},
+		{HeaderReplayOf: {of}, HeaderReplayFacts: {elsewhere}, jetstream.MsgIDHeader: {"mine"}},
+		{HeaderReplayOf: {of}, HeaderReplayFacts: {elsewhere}, jetstream.MsgIDHeader: {"replay:" + of + ":0011223344556677"}},
+		copied,
+	} {
+		publishRaw(t, js, "memory.events.x", bad(fmt.Sprint("e", i)), header)
+		f.applied(t)
+		if got := len(numbers(t, d, DeadQuery{})); got != i+1 {
+			t.Errorf("headers %v: %d dead letters, want %d", header, got, i+1)
+		}
+	}
+	// The replay itself, of which the fact in this place is none.
+	publishRaw(t, js, "memory.events.x", bad("other"), nats.Header{HeaderReplayOf: {of}, HeaderReplayFacts: {elsewhere}, jetstream.MsgIDHeader: {replayID(of, elsewhere, bad("other"))}})
+	f.applied(t)
+	if got := len(numbers(t, d, DeadQuery{})); got != 4 {
+		t.Errorf("%d dead letters after a replay for another fact, want no more than 4", got)
+	}
+}
