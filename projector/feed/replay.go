@@ -87,8 +87,10 @@ type Extent struct {
 	Dropped     uint64 // events before First, which retention or a purge has removed
 	Deleted     int    // events between First and Last that were removed one by one
 	// Settled is up to where the feed's consumer had everything settled: what could not be projected up to there is
-	// among the dead letters. 0 if there is no such consumer.
+	// among the dead letters, or was. 0 if there is no such consumer.
 	Settled uint64
+
+	created time.Time // of the stream
 }
 
 // Whole reports whether the stream has every event that it ever had.
@@ -104,7 +106,7 @@ func (r *Replay) Extent(ctx context.Context) (Extent, error) {
 	st := info.State
 	e := Extent{
 		Log: logName(info.Created), First: max(st.FirstSeq, 1), Last: st.LastSeq, FirstTime: st.FirstTime, LastTime: st.LastTime,
-		Events: st.Msgs, Deleted: st.NumDeleted,
+		Events: st.Msgs, Deleted: st.NumDeleted, created: info.Created,
 	}
 	e.Dropped = e.First - max(info.Config.FirstSeq, 1)
 	if st.Msgs == 0 {
@@ -133,6 +135,11 @@ type Problem struct {
 	EventID string // empty if it cannot be read
 	User    string // likewise
 	Err     error
+	// Unburied says that the feed had settled it and that it is not among the dead letters, or not all of it: a dead letter
+	// was dropped, or replayed; or the version that settled it could project what this one refuses.
+	Unburied bool
+
+	keys []deadKey // of its dead letters
 }
 
 // Range is some sequences of the stream, both ends included.
@@ -150,6 +157,7 @@ type Replayed struct {
 	Events   map[projector.Type]int // projected, or without effect
 	Bad      int                    // events that cannot be projected
 	BadFacts int                    // facts of projected events that cannot
+	Unburied int                    // events among both that are Problem.Unburied
 	Problems []Problem              // the first of both
 	Report   projector.Report
 	Passes   int // over the stream
@@ -157,7 +165,8 @@ type Replayed struct {
 	Gaps   []Range // the first of what was deleted between the first and the last event
 	Gapped uint64  // events in all such gaps
 
-	unsettled []uint64 // of problems whose dead letters may not be stored yet
+	unsettled []uint64  // of problems whose dead letters may not be stored yet
+	settled   []Problem // the others, until their dead letters were looked for
 }
 
 // Mark returns how far a graph is that holds what was replayed: as far as everything is in it or among the dead letters. What
@@ -176,6 +185,8 @@ func (r *Replayed) Mark(settled uint64) graphstore.Mark {
 func (r *Replayed) problem(p Problem) {
 	if p.Seq > r.Extent.Settled {
 		r.unsettled = append(r.unsettled, p.Seq)
+	} else {
+		r.settled = append(r.settled, Problem{Seq: p.Seq, keys: p.keys})
 	}
 	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, p)
@@ -202,6 +213,7 @@ func (r *Replayed) add(o Replayed) {
 	r.Problems = append(r.Problems, o.Problems[:min(len(o.Problems), maxProblems-len(r.Problems))]...)
 	r.Report.Add(o.Report)
 	r.unsettled = append(r.unsettled, o.unsettled...)
+	r.settled = append(r.settled, o.settled...)
 	if r.Passes == 0 {
 		r.addGaps(o)
 	}

@@ -39,3 +39,12 @@ func (p *projection) decode(m stored) (decoded, bool) {
 	d.user = ev.Space.UserID()
 	return d, p.wants(d.user)
 }
+
+// factKeys are the keys of the dead letters of the bad facts.
+func (d *decoded) factKeys() []deadKey {
+	keys := make([]deadKey, len(d.rejected))
+	for i, r := range d.rejected {
+		keys[i] = deadKey{d.seq, r.Index}
+	}
+	return keys
+}

@@ -176,7 +176,7 @@ func (p *projection) planned(e *decoded) error {
 	if len(e.rejected) > 0 {
 		u.BadFacts += len(e.rejected)
 		p.out.BadFacts += len(e.rejected)
-		p.out.problem(Problem{Seq: e.seq, Reason: ReasonBadFact, EventID: e.id, User: e.user, Err: e.rejected[0].Err})
+		p.out.problem(Problem{Seq: e.seq, Reason: ReasonBadFact, EventID: e.id, User: e.user, Err: e.rejected[0].Err, keys: e.factKeys()})
 	}
 	return nil
 }
@@ -184,7 +184,7 @@ func (p *projection) planned(e *decoded) error {
 // bad counts an event that cannot be projected.
 func (p *projection) bad(e *decoded, reason Reason) {
 	p.out.Bad++
-	p.out.problem(Problem{Seq: e.seq, Reason: reason, EventID: e.id, User: e.user, Err: e.err})
+	p.out.problem(Problem{Seq: e.seq, Reason: reason, EventID: e.id, User: e.user, Err: e.err, keys: []deadKey{{e.seq, wholeEvent}}})
 	if space, err := graphstore.NewSpace(e.user); err == nil {
 		p.user(space).Bad++
 	}

@@ -37,7 +37,7 @@ func (u *UserReplay) Read(ctx context.Context, ext Extent) error {
 		return fmt.Errorf("replay events %d to %d: %w", u.next, ext.Last, err)
 	}
 	u.next = max(u.next, ext.Last+1)
-	return nil
+	return u.p.exhume(ctx, &u.p.out)
 }
 
 // Result returns the user as of the last Read, and the account of all of them.

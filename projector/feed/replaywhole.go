@@ -104,7 +104,7 @@ func (r *Replay) All(ctx context.Context, ext Extent, yield func(*ReplayedUser) 
 			return nil, err
 		}
 		if at.to == math.MaxUint64 {
-			return out, nil
+			return out, r.exhume(ctx, out)
 		}
 		at = at.after(p.limit, taken, users)
 	}
