@@ -7,9 +7,7 @@ import (
 
 // feedHooks has the metrics count what the feed does.
 func feedHooks(m *server.Metrics) feed.Hooks {
-	for _, reason := range []feed.Reason{
-		feed.ReasonBadEvent, feed.ReasonBadFact, feed.ReasonPlan, feed.ReasonCommit, feed.ReasonPoison, feed.ReasonExhausted, feed.ReasonTerminated, feed.ReasonLost,
-	} {
+	for _, reason := range feed.Reasons() {
 		m.ExpectDead(string(reason))
 	}
 	return feed.Hooks{

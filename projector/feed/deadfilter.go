@@ -14,6 +14,9 @@ const ReasonForeign Reason = "foreign"
 // reasons are all reasons of dead letters.
 var reasons = []Reason{ReasonBadEvent, ReasonBadFact, ReasonPlan, ReasonCommit, ReasonPoison, ReasonExhausted, ReasonTerminated, ReasonLost}
 
+// Reasons returns every reason that a dead letter of this version can have; the caller owns the list. [ReasonForeign] is none.
+func Reasons() []Reason { return slices.Clone(reasons) }
+
 func (r Reason) known() bool {
 	return slices.Contains(reasons, r)
 }
