@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/kithgraph/kith/internal/config"
+	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/projector/feed"
 )
 
 func TestStandsStill(t *testing.T) {
@@ -53,6 +56,20 @@ func TestFailing(t *testing.T) {
 		if (c.want == "") != (got == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// TestUnheardAdvisoriesShowInReadiness: trouble that is in the feed's status alone is in nobody's sight.
+func TestUnheardAdvisoriesShowInReadiness(t *testing.T) {
+	s := &service{e: &env{}, metrics: server.NewMetrics(time.Minute), started: time.Now()}
+	s.e.cfg.Ready = config.Ready{Silence: time.Hour, ErrorShare: .5}
+	var h server.Health
+	if texts := s.statusTrouble(&h, feed.Status{}); len(texts) != 0 {
+		t.Errorf("a feed without trouble: %q", texts)
+	}
+	texts := s.statusTrouble(&h, feed.Status{AdvisoryTrouble: errors.New("not permitted")})
+	if len(texts) != 1 || !strings.Contains(texts[0], "gives up") || !strings.Contains(texts[0], "not permitted") {
+		t.Errorf("%q, want one text that says what is not heard, and why", texts)
 	}
 }
 

@@ -44,7 +44,8 @@ type Status struct {
 	// now; zero if there is none. LastSuccess stands while there is. Stalls is how often the consumer was taken up again for that.
 	StalledSince time.Time
 	Stalls       uint64
-	// AdvisoryTrouble is why the server's word of messages that it gives up on is not heard at present; nil if it is.
+	// AdvisoryTrouble is why the server's word of messages that it gives up on is not heard at present; nil if it is, and on a
+	// standby, which leaves that to the active one.
 	AdvisoryTrouble error
 	// BatchSize is how many messages make a batch now; see Config.CommitTarget.
 	BatchSize int

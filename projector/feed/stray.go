@@ -55,7 +55,11 @@ func (f *Feed) catchStrays(ctx context.Context) {
 	tick := time.NewTicker(f.cfg.StatusInterval)
 	defer tick.Stop()
 	for {
-		if f.js.Conn().IsConnected() && f.health.isAttached() && f.group.role(f.grouped()) != RoleStandby {
+		switch {
+		case f.group.role(f.grouped()) == RoleStandby: // the active one hears it; what this one had as such is over
+			n.again = time.Time{}
+			f.health.advise(nil)
+		case f.js.Conn().IsConnected() && f.health.isAttached():
 			n.turn(ctx)
 		}
 		select {
