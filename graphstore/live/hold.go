@@ -75,7 +75,7 @@ func (h *Held) Rebuilt() {
 	h.graph.dir.settle()
 	clear(w.suspect)
 	w.releaseAllLocked()
-	w.unsure, w.heads = false, possibleDigests{d}
+	w.unsure, w.doubt, w.heads = false, nil, possibleDigests{d}
 	h.graph.dir.Lock()
 	h.graph.dir.digest = d
 	h.graph.dir.Unlock()

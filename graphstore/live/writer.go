@@ -16,6 +16,8 @@ type writer struct {
 
 	// suspect holds the spaces of which the store may have other records than the snapshot, with the digest of these.
 	suspect map[graphstore.Space]graphstore.Digest
+	// doubt is the one commit of unknown outcome, if there is no more than one.
+	doubt []step
 	// unsure is set from the moment there is a suspect until the head has been read again.
 	unsure bool
 	mark   graphstore.Mark
@@ -150,8 +152,49 @@ func (g *Graph) keepRead(e *entry, s *graphstore.Snapshot) error {
 	return nil
 }
 
-// trustLocked reads a suspect space from the store again, and the head after the last of them.
+// decideLocked finds out whether a commit of unknown outcome has happened. A transaction is whole or nothing and changes
+// the store's head with its records, and memory has the records of before and of after: nothing needs to be read but the
+// head. Where several commits are in doubt it does nothing.
+func (g *Graph) decideLocked(ctx context.Context) error {
+	w := &g.writer
+	if len(w.doubt) == 0 || len(w.heads) != 2 {
+		return nil
+	}
+	head, err := g.store.Head(ctx)
+	if err != nil {
+		return fmt.Errorf("read head of graph: %w", err)
+	}
+	if err := w.heads.check(head.Digest); err != nil {
+		return err
+	}
+	committed := head.Digest == w.heads[1]
+	if committed {
+		g.publish(graphstore.Digest{}, w.doubt...)
+	} else {
+		g.dir.setOpen(w.doubt, false)
+	}
+	g.log.Debug("a commit of unknown outcome is decided", "committed", committed, "users", len(w.doubt))
+	clear(w.suspect)
+	g.headIsLocked(head)
+	return nil
+}
+
+// headIsLocked takes note of what the store has committed.
+func (g *Graph) headIsLocked(head graphstore.Head) {
+	g.writer.unsure, g.writer.doubt, g.writer.mark, g.writer.heads = false, nil, head.Mark, possibleDigests{head.Digest}
+	g.dir.Lock()
+	g.dir.digest = head.Digest
+	g.dir.Unlock()
+}
+
+// trustLocked decides what is in doubt, or reads a suspect space from the store again, and the head after the last of them.
 func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
+	if !g.writer.unsure {
+		return nil
+	}
+	if err := g.decideLocked(ctx); err != nil {
+		return err
+	}
 	if after, suspect := g.writer.suspect[space]; suspect {
 		if err := g.headLocked(ctx); err != nil { // before a state that went back takes the place of what is published
 			return err
@@ -179,10 +222,7 @@ func (g *Graph) trustLocked(ctx context.Context, space graphstore.Space) error {
 	if err := g.writer.heads.check(head.Digest); err != nil {
 		return err
 	}
-	g.writer.unsure, g.writer.mark, g.writer.heads = false, head.Mark, possibleDigests{head.Digest}
-	g.dir.Lock()
-	g.dir.digest = head.Digest
-	g.dir.Unlock()
+	g.headIsLocked(head)
 	return nil
 }
 
@@ -265,6 +305,9 @@ func (g *Graph) ApplyMarked(ctx context.Context, changes []graphstore.Change, ma
 
 // doubtLocked notes that the store may or may not hold what these snapshots do.
 func (w *writer) doubtLocked(next []step) {
+	if w.doubt = next; w.unsure {
+		w.doubt = nil // there are two
+	}
 	for _, s := range next {
 		w.suspect[s.snap.Space()] = s.digest
 		w.unsure = true
