@@ -92,7 +92,7 @@ func (s *service) AppliedSeq() uint64 {
 }
 
 // Stats counts the live graph, the vector store and the feed.
-func (s *service) Stats(ctx context.Context) (server.Stats, error) {
+func (s *service) Stats(ctx context.Context) server.Stats {
 	var out server.Stats
 	if s.host != nil {
 		out.Graph = s.host.stats(ctx)
@@ -103,7 +103,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 		out.Vector.Driver, out.Vector.Error = s.e.vectorsName(), err.Error()
 	}
 	if s.host == nil {
-		return out, nil
+		return out
 	}
 	out.Feed.Pending = s.paused.waiting.Load()
 	if f := s.host.feed.Load(); f != nil {
@@ -115,7 +115,7 @@ func (s *service) Stats(ctx context.Context) (server.Stats, error) {
 			Undelivered: st.Undelivered, Missing: st.Missing.Events(), Takeovers: st.Takeovers,
 		}
 	}
-	return out, nil
+	return out
 }
 
 // stats counts the live graph and its store.
@@ -138,9 +138,12 @@ func (h *graphHost) stats(ctx context.Context) server.GraphStats {
 		return out
 	}
 	out.Bytes = st.Bytes
-	if account, err := h.file.account(ctx); err == nil {
-		out.Leaked, out.StoreBytes = account.Leaked, account.RSS
+	account, err := h.file.account(ctx)
+	if err != nil {
+		out.AccountError = err.Error()
+		return out
 	}
+	out.Leaked, out.StoreBytes = account.Leaked, account.RSS
 	return out
 }
 

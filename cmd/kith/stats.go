@@ -43,9 +43,13 @@ func printStats(e *env, st server.Stats, h server.Health) {
 	e.printf("         %d schemas, %d refs, %d merges, %d tombstones\n", g.Schemas, g.Refs, g.Merges, g.Tombstones)
 	e.printf("         %d of %d users in memory, %s of %s; %d put out, %d read again, %d too large\n", g.Resident, g.Users, bytesText(g.MemoryBytes), limitText(g.MemoryLimit),
 		g.Evictions, g.Reloads, g.TooLarge)
-	if g.StoreError != "" {
+	switch {
+	case g.StoreError != "":
 		e.printf("store    cannot be asked: %s\n", g.StoreError)
-	} else {
+	case g.AccountError != "":
+		e.printf("store    process %d, memory not known: %s; %d restarts, %d crashes, %d graphs moved aside\n", g.StorePID, g.AccountError, g.StoreRestarts,
+			g.StoreCrashes, g.Quarantines)
+	default:
 		e.printf("store    process %d, %s resident, %s lost by its engine; %d restarts, %d crashes, %d graphs moved aside\n", g.StorePID, bytesText(g.StoreBytes),
 			bytesText(g.Leaked), g.StoreRestarts, g.StoreCrashes, g.Quarantines)
 	}

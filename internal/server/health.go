@@ -70,10 +70,11 @@ type GraphStats struct {
 	Reloads     int   `json:"reloads"`      // graphs of users read from the store since the start
 	TooLarge    int   `json:"too_large"`    // users whose graph alone exceeds the limit: their searches keep the vector order
 
-	StoreError    string `json:"store_error,omitempty"` // why the store could not be asked
-	StorePID      int    `json:"store_pid"`             // of the store's process; 0 while there is none
-	StoreBytes    int64  `json:"store_bytes"`           // its resident memory
-	StoreRestarts int    `json:"store_restarts"`        // processes that took over from another
+	StoreError    string `json:"store_error,omitempty"`   // why the store could not be asked: bytes, leaked and store_bytes are not known
+	AccountError  string `json:"account_error,omitempty"` // why the store's process could not be measured: leaked and store_bytes are not known
+	StorePID      int    `json:"store_pid"`               // of the store's process; 0 while there is none
+	StoreBytes    int64  `json:"store_bytes"`             // its resident memory
+	StoreRestarts int    `json:"store_restarts"`          // processes that took over from another
 	StoreCrashes  int    `json:"store_crashes"`
 	Quarantines   int    `json:"quarantines"` // graphs that were moved aside
 }

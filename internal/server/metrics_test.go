@@ -77,6 +77,48 @@ func TestMetricsOfTheState(t *testing.T) {
 	})
 }
 
+// TestMeasuresOfAStoreThatDoesNotAnswerAreLeftOut: 0 points, or 0 bytes, would be an answer.
+func TestMeasuresOfAStoreThatDoesNotAnswerAreLeftOut(t *testing.T) {
+	ofStore := map[string]float64{"kith_graph_file_bytes": 100}
+	ofAccount := map[string]float64{"kith_store_memory_bytes": 200, "kith_store_leaked_bytes": 300}
+	ofVectors := map[string]float64{"kith_vector_points": 400}
+	for name, c := range map[string]struct {
+		pid                                   int
+		storeError, accountError, vectorError string
+		store, account, vectors               bool
+	}{
+		"all answer":      {7, "", "", "", true, true, true},
+		"no child":        {0, "", "", "", false, false, true},
+		"child away":      {7, "restarting", "", "", false, false, true},
+		"not measured":    {7, "", "no /proc", "", true, false, true},
+		"no vector store": {7, "", "", "connection refused", true, true, false},
+		"neither":         {0, "restarting", "", "connection refused", false, false, false},
+	} {
+		stats := Stats{
+			Graph:  GraphStats{Users: 3, Bytes: 100, StoreBytes: 200, Leaked: 300, StoreCrashes: 5, StoreError: c.storeError, AccountError: c.accountError},
+			Vector: VectorStats{Points: 400, Error: c.vectorError},
+		}
+		got := scrape(t, New(nil, operator{health: Health{StorePID: c.pid}, stats: &stats}, Config{Logger: quiet()}))
+		wantSeries(t, got, map[string]float64{
+			"kith_graph_users": 3, "kith_store_crashes_total": 5, "kith_store_up": bit(c.store), "kith_vector_up": bit(c.vectors),
+		})
+		for _, of := range []struct {
+			want  map[string]float64
+			there bool
+		}{{ofStore, c.store}, {ofAccount, c.account}, {ofVectors, c.vectors}} {
+			if of.there {
+				wantSeries(t, got, of.want)
+				continue
+			}
+			for series := range of.want {
+				if v, there := got[series]; there {
+					t.Errorf("%s: %s is %v, want it left out", name, series, v)
+				}
+			}
+		}
+	}
+}
+
 func TestMetricsOfEvents(t *testing.T) {
 	m := NewMetrics(time.Hour)
 	s := New(nil, operator{}, Config{Metrics: m, Logger: quiet()})

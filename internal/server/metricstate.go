@@ -23,6 +23,12 @@ type state struct {
 	handled  int
 }
 
+// storeUp reports whether the graph's store has answered. Without a graph there is none.
+func (s *state) storeUp() bool { return s.health.StorePID != 0 && s.stats.Graph.StoreError == "" }
+
+// vectorUp reports whether the vector store has answered.
+func (s *state) vectorUp() bool { return s.stats.Vector.Error == "" }
+
 // measure is one number of the state.
 type measure struct {
 	name, help string
@@ -64,7 +70,7 @@ var feedMeasures = []measure{
 	{"takeovers_total", "Times that this service began to settle the events in the place of another.", counter, func(s *state) float64 { return float64(s.stats.Feed.Takeovers) }},
 }
 
-// graphMeasures are about the graph and the stores.
+// graphMeasures are about the graph in memory, and about whether the stores answer.
 var graphMeasures = []measure{
 	{"graph_loaded", "1 while searches have the graph.", gauge, func(s *state) float64 { return bit(s.health.GraphLoaded) }},
 	{"graph_users", "Users with a graph.", gauge, func(s *state) float64 { return float64(s.stats.Graph.Users) }},
@@ -82,14 +88,27 @@ var graphMeasures = []measure{
 	{"graph_too_large_users", "Users whose graph alone exceeds the bound: their searches keep the vector order.", gauge, func(s *state) float64 { return float64(s.stats.Graph.TooLarge) }},
 	{"graph_evictions_total", "Graphs of users put out of memory.", counter, func(s *state) float64 { return float64(s.stats.Graph.Evictions) }},
 	{"graph_reloads_total", "Graphs of users read from the store again.", counter, func(s *state) float64 { return float64(s.stats.Graph.Reloads) }},
-	{"graph_file_bytes", "Bytes of the graph's file.", gauge, func(s *state) float64 { return float64(s.stats.Graph.Bytes) }},
-	{"store_up", "1 while the graph's store answers.", gauge, func(s *state) float64 { return bit(s.health.StorePID != 0 && s.stats.Graph.StoreError == "") }},
-	{"store_memory_bytes", "Resident bytes of the store's process.", gauge, func(s *state) float64 { return float64(s.stats.Graph.StoreBytes) }},
-	{"store_leaked_bytes", "Bytes that the store's engine has lost since its process started.", gauge, func(s *state) float64 { return float64(s.stats.Graph.Leaked) }},
+	{"store_up", "1 while the graph's store answers.", gauge, func(s *state) float64 { return bit(s.storeUp()) }},
 	{"store_restarts_total", "Processes of the store that took over from another.", counter, func(s *state) float64 { return float64(s.stats.Graph.StoreRestarts) }},
 	{"store_crashes_total", "Deaths of the store's process.", counter, func(s *state) float64 { return float64(s.stats.Graph.StoreCrashes) }},
 	{"store_quarantines_total", "Graphs that could not be trusted and were moved aside.", counter, func(s *state) float64 { return float64(s.stats.Graph.Quarantines) }},
-	{"vector_up", "1 while the vector store answers.", gauge, func(s *state) float64 { return bit(s.stats.Vector.Error == "") }},
+	{"vector_up", "1 while the vector store answers.", gauge, func(s *state) float64 { return bit(s.vectorUp()) }},
+}
+
+// storeMeasures are what the graph's store says of itself. They are left out of a scrape in which it does not answer: a number
+// that is not known is no 0.
+var storeMeasures = []measure{
+	{"graph_file_bytes", "Bytes of the graph's file.", gauge, func(s *state) float64 { return float64(s.stats.Graph.Bytes) }},
+}
+
+// accountMeasures are what the process of the graph's store takes of the machine, likewise.
+var accountMeasures = []measure{
+	{"store_memory_bytes", "Resident bytes of the store's process.", gauge, func(s *state) float64 { return float64(s.stats.Graph.StoreBytes) }},
+	{"store_leaked_bytes", "Bytes that the store's engine has lost since its process started.", gauge, func(s *state) float64 { return float64(s.stats.Graph.Leaked) }},
+}
+
+// vectorMeasures are what the vector store says of itself, likewise.
+var vectorMeasures = []measure{
 	{"vector_points", "Points in the vector store.", gauge, func(s *state) float64 { return float64(s.stats.Vector.Points) }},
 }
 
@@ -109,14 +128,19 @@ func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
 			out <- prometheus.MustNewConstMetric(desc, m.kind, m.value(&now))
 		}
 	}
-	var err error
-	if now.stats, err = s.ops.Stats(ctx); err != nil {
-		s.log.Warn("metrics of the stores are missing from a scrape", "err", err)
-	} else {
-		send(feedMeasures)
-		send(graphMeasures)
-	}
+	now.stats = s.ops.Stats(ctx)
 	send(serviceMeasures)
+	send(feedMeasures)
+	send(graphMeasures)
+	if now.storeUp() {
+		send(storeMeasures)
+	}
+	if now.storeUp() && now.stats.Graph.AccountError == "" {
+		send(accountMeasures)
+	}
+	if now.vectorUp() {
+		send(vectorMeasures)
+	}
 	build := prometheus.NewDesc(metricsPrefix+"build_info", "1, with the version of the service.", []string{"version"}, nil)
 	out <- prometheus.MustNewConstMetric(build, gauge, 1, s.cfg.Version)
 }

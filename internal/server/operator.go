@@ -12,11 +12,7 @@ import (
 type statsOutput struct{ Body Stats }
 
 func (s *Server) statsOp(ctx context.Context, _ *struct{}) (*statsOutput, error) {
-	stats, err := s.ops.Stats(ctx)
-	if err != nil {
-		return nil, huma.Error503ServiceUnavailable(err.Error())
-	}
-	return &statsOutput{Body: stats}, nil
+	return &statsOutput{Body: s.ops.Stats(ctx)}, nil
 }
 
 type digestInput struct {

@@ -38,8 +38,8 @@ type Operator interface {
 	Health() Health
 	// Instance names this run of the service.
 	Instance() string
-	// Stats counts what the service holds.
-	Stats(ctx context.Context) (Stats, error)
+	// Stats counts what the service holds. A store that does not answer has its error beside its numbers, which then mean nothing.
+	Stats(ctx context.Context) Stats
 	// Digest returns the digest of the graph: of one user, or of all when user is empty. It wraps ErrNoGraph when the graph
 	// is off or not loaded yet.
 	Digest(ctx context.Context, user string) (string, error)

@@ -29,13 +29,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // operator is an Operator with fixed answers.
 type operator struct {
 	health Health
+	stats  *Stats // nil: some graph
 	busy   Busy
 	err    error
 }
 
 func (o operator) Health() Health { return o.health }
-func (o operator) Stats(context.Context) (Stats, error) {
-	return Stats{Graph: GraphStats{Users: 3, Schemas: 4, Merges: 5, Tombstones: 6}}, o.err
+func (o operator) Stats(context.Context) Stats {
+	if o.stats != nil {
+		return *o.stats
+	}
+	return Stats{Graph: GraphStats{Users: 3, Schemas: 4, Merges: 5, Tombstones: 6}}
 }
 func (o operator) Instance() string   { return "i1" }
 func (o operator) AppliedSeq() uint64 { return 17 }
