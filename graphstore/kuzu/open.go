@@ -57,14 +57,19 @@ func (s *Store) start() (err error) {
 	if s.file, err = identify(s.path); err != nil {
 		return err
 	}
-	var changed bool
-	if s.id, changed, err = ensureSchema(s.engine.writer, s.cfg.pageSizes()); err != nil {
+	var found int64
+	if s.id, found, err = ensureSchema(s.engine.writer, s.cfg.pageSizes()); err != nil {
 		return fmt.Errorf("schema: %w", err)
 	}
 	if err := s.readHead(); err != nil {
 		return err
 	}
-	if changed || recovering {
+	if 0 < found && found < originVersion {
+		s.log.Warn("graph of an earlier version: it does not know when and by which source its facts were written, so that a retraction of a source "+
+			"withdraws none of these, and what that version did not project is missing: kith rebuild --from-log makes it again",
+			"schema", found, "path", s.path)
+	}
+	if found != SchemaVersion || recovering {
 		// What was replayed holds memory like any commit; from here on it counts as checkpointed.
 		if err := s.checkpointLocked(); errors.Is(err, ErrDisk) && s.engine != nil {
 			s.log.Warn("no checkpoint after start", "err", err)

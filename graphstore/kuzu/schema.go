@@ -16,8 +16,11 @@ import (
 // merge log and tombstones, and where the write of a stamp came from.
 const SchemaVersion = 3
 
-// headVersion is the version from which on a file has a head.
-const headVersion = 2
+// Versions of the schema from which on a file has a head, and its stamps say where writes came from.
+const (
+	headVersion   = 2
+	originVersion = 3
+)
 
 // schemaSteps returns, for each version, the statements that lead to the next. Each may run twice: a step that was
 // interrupted runs again. A file that is made anew gets its tables as they are now from the first step, and the later ones
@@ -75,33 +78,33 @@ func declare(columns []column) string {
 	return strings.Join(out, ", ")
 }
 
-// ensureSchema makes or completes the tables. It returns the graph's id and whether it changed anything.
-func ensureSchema(s *session, sizes pageSizes) (id string, changed bool, err error) {
-	version, err := schemaVersion(s)
+// ensureSchema makes or completes the tables. It returns the graph's id and the version that it found, 0 in a new file.
+func ensureSchema(s *session, sizes pageSizes) (id string, found int64, err error) {
+	found, err = schemaVersion(s)
 	if err != nil {
-		return "", false, err
+		return "", found, err
 	}
-	if version > SchemaVersion {
-		return "", false, fmt.Errorf("%w: schema %d, this version knows %d", ErrNewerSchema, version, SchemaVersion)
+	if found > SchemaVersion {
+		return "", found, fmt.Errorf("%w: schema %d, this version knows %d", ErrNewerSchema, found, SchemaVersion)
 	}
-	if version == SchemaVersion {
+	if found == SchemaVersion {
 		id, err = readIdentity(s)
-		return id, false, err
+		return id, found, err
 	}
-	for _, step := range schemaSteps()[version:] {
+	for _, step := range schemaSteps()[found:] {
 		for _, statement := range step {
 			if err := s.exec(statement); err != nil {
-				return "", false, err
+				return "", found, err
 			}
 		}
 	}
 	if id, err = ensureIdentity(s); err != nil {
-		return "", false, err
+		return "", found, err
 	}
-	if version < headVersion {
-		return id, true, firstHead(s, id, sizes)
+	if found < headVersion {
+		return id, found, firstHead(s, id, sizes)
 	}
-	return id, true, writeVersion(writeSession{session: s})
+	return id, found, writeVersion(writeSession{session: s})
 }
 
 // writeVersion writes the version of the schema.

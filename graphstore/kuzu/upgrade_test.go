@@ -1,6 +1,8 @@
 package kuzu
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,4 +128,27 @@ func TestBringingUpGoesOnWhereItEnded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestBringingUpIsSaid expects one warning for a file of an earlier version, at the open that brings it up, and none for others.
+func TestBringingUpIsSaid(t *testing.T) {
+	var log bytes.Buffer
+	cfg := testConfig()
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	open := func(path string, want int) {
+		t.Helper()
+		log.Reset()
+		if err := mustOpen(t, path, cfg).Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(log.String(), "kith rebuild --from-log"); n != want {
+			t.Errorf("%d warnings, want %d: %s", n, want, log.String())
+		}
+	}
+	for _, version := range []int{1, 2} {
+		path := oldGraph(t, version)
+		open(path, 1)
+		open(path, 0)
+	}
+	open(filepath.Join(t.TempDir(), "new"), 0)
 }
