@@ -56,6 +56,7 @@ type soakSeen struct {
 	kills       int // of the store's process
 	cuts, stops int // of everything else
 	deleted     int // consumers
+	outages     []time.Time
 	parent      int64
 	child       int64 // most resident bytes
 }
@@ -202,10 +203,16 @@ func (s *soakPath) troubles() []trouble {
 	kill := func(s *soakPath) {
 		if h, ok := s.host.file.health(); ok && h.PID > 0 && syscall.Kill(h.PID, syscall.SIGKILL) == nil {
 			s.seen.kills++
+			s.seen.outages = append(s.seen.outages, time.Now())
 		}
 	}
-	cut := func(s *soakPath) { s.end(true); s.seen.cuts++; s.start() }
-	stop := func(s *soakPath) { s.end(false); s.seen.stops++; s.start() }
+	again := func(s *soakPath, cut bool) {
+		s.seen.outages = append(s.seen.outages, time.Now())
+		s.end(cut)
+		s.start()
+	}
+	cut := func(s *soakPath) { again(s, true); s.seen.cuts++ }
+	stop := func(s *soakPath) { again(s, false); s.seen.stops++ }
 	forget := func(s *soakPath) {
 		if err := s.js.DeleteConsumer(s.t.Context(), feed.EventStream, feed.Durable); err != nil {
 			s.t.Error(err)

@@ -189,6 +189,11 @@ func (r *soakReport) print(t *testing.T) {
 	say("raw:  %.0f events/s, the same %d transactions by the driver alone in %s", raw, len(rep.transactions), rep.raw.Round(time.Millisecond))
 	say("ratio to raw: %.2f (wanted: 0.70)", rate/raw)
 	r.split(say)
+	if out := outagesOf(s.seen.outages, readSoakCommits(s.t, s.childLog())); len(out) > 0 {
+		up := r.took - sum(out)
+		say("after a kill or a restart the next commit began after %s, at most %s, %s in all; without these times %.0f events/s, ratio to raw %.2f",
+			at(out, .5), at(out, 1), sum(out).Round(time.Millisecond), float64(r.events)/up.Seconds(), rep.raw.Seconds()/up.Seconds())
+	}
 	say("memory: this process with NATS at most %d MiB resident, the store's process %d MiB", s.seen.parent>>20, s.seen.child>>20)
 }
 
@@ -216,6 +221,24 @@ func (r *soakReport) split(say func(string, ...any)) {
 	slices.Sort(sizes)
 	say("%d commits of %d to %d events, half of them at most %d; p50 %s, p99 %s in the store, raw p50 %s, p99 %s", len(sizes), sizes[0], sizes[len(sizes)-1],
 		sizes[len(sizes)/2], at(times, .5), at(times, .99), at(rep.commits, .5), at(rep.commits, .99))
+}
+
+// outagesOf returns how long it took from each moment to the next commit.
+func outagesOf(from []time.Time, commits []soakCommit) (out []time.Duration) {
+	for _, start := range from {
+		next := slices.IndexFunc(commits, func(c soakCommit) bool { return c.At.After(start) })
+		if next >= 0 {
+			out = append(out, commits[next].At.Sub(start))
+		}
+	}
+	return out
+}
+
+func sum(times []time.Duration) (total time.Duration) {
+	for _, d := range times {
+		total += d
+	}
+	return total
 }
 
 func at(times []time.Duration, share float64) time.Duration {
