@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,6 +34,7 @@ type rebuild struct {
 	replay *feed.Replay
 	state  *rebuildState
 	start  time.Time
+	log    string // of the stream that the graph was made of that was there; empty: unknown
 
 	account *feed.Replayed
 	out     server.Rebuild
@@ -70,9 +72,15 @@ func (r *rebuild) extent(ctx context.Context) (feed.Extent, error) {
 }
 
 // before notes what was there, and of what it was made.
-func (r *rebuild) before(head graphstore.Head, users, facts int) {
-	r.out.GraphID = head.ID
-	r.out.Before = server.RebuildCounts{Digest: head.Digest.String(), Users: users, Facts: facts, Records: head.Digest.Records()}
+func (r *rebuild) before(head graphstore.Head, counts graphstore.Stats) {
+	r.out.GraphID, r.log = head.ID, head.Mark.Log
+	r.out.Before = countsOf(head.Digest, counts)
+}
+
+func countsOf(digest graphstore.Digest, n graphstore.Stats) server.RebuildCounts {
+	return server.RebuildCounts{
+		Digest: digest.String(), Users: n.Spaces, Facts: n.Facts, Schemas: n.Schemas, Merges: n.Merges, Tombstones: n.Tombstones, Records: digest.Records(),
+	}
 }
 
 // build makes the whole graph in a file beside that of the graph.
@@ -105,7 +113,7 @@ func (r *rebuild) build(ctx context.Context, file *graphFile) (built, error) {
 		return b, errors.Join(fmt.Errorf("write graph from the stream: %w", err), removeGraph(b.path))
 	}
 	r.out.ReadMS, r.out.WriteMS = replayed.Milliseconds(), (time.Since(start) - replayed).Milliseconds()
-	r.out.After = server.RebuildCounts{Digest: b.head.Digest.String(), Users: b.stats.Spaces, Facts: b.stats.Facts, Records: b.head.Digest.Records()}
+	r.out.After = countsOf(b.head.Digest, b.stats)
 	r.out.FileBytes = b.stats.Bytes
 	r.report()
 	return b, nil
@@ -160,7 +168,8 @@ func (r *rebuild) report() {
 	a, ext := r.account, r.account.Extent
 	r.out.Stream = server.RebuildStream{
 		First: ext.First, Last: ext.Last, Oldest: ext.FirstTime, Newest: ext.LastTime, Events: ext.Events,
-		Dropped: ext.Dropped, Deleted: max(a.Gapped, uint64(ext.Deleted)), Complete: ext.Whole() && a.Gapped == 0, Other: r.out.Stream.Other,
+		Dropped: ext.Dropped, Deleted: max(a.Gapped, uint64(ext.Deleted)), Complete: ext.Whole() && a.Gapped == 0,
+		Other: r.log != "" && r.log != ext.Log,
 	}
 	for _, g := range a.Gaps {
 		r.out.Stream.Gaps = append(r.out.Stream.Gaps, server.SeqGap{From: g.From, To: g.To})
@@ -172,22 +181,42 @@ func (r *rebuild) report() {
 	r.out.Problems = r.out.Problems[:0]
 	for _, p := range a.Problems {
 		r.out.Problems = append(r.out.Problems, server.RebuildProblem{
-			Seq: p.Seq, Reason: string(p.Reason), EventID: p.EventID, UserID: p.User, Error: p.Err.Error(),
+			Seq: p.Seq, Reason: string(p.Reason), EventID: p.EventID, UserID: p.User, Error: p.Err.Error(), Unburied: p.Unburied,
 		})
 	}
-	r.out.Bad, r.out.BadFacts, r.out.Passes = a.Bad, a.BadFacts, a.Passes
+	r.out.Bad, r.out.BadFacts, r.out.Unburied, r.out.Passes = a.Bad, a.BadFacts, a.Unburied, a.Passes
 	r.out.Deferred = a.Report.DeferredTriples
 	r.out.Log, r.out.UpToSeq = ext.Log, a.Mark(ext.Settled).Seq
 	r.shorten()
 }
 
-// loses says what would be lost by taking the new graph, "" for nothing.
+// loses says what would be lost by taking the new graph, "" for nothing. A stream that lacks events may lack what tombstones and
+// decisions came from, of which a graph is not whole however many facts it has.
 func (r *rebuild) loses() string {
 	b, a := r.out.Before, r.out.After
-	if a.Facts >= b.Facts && a.Users >= b.Users {
+	counts := []struct {
+		of            string
+		before, after int
+		whole         bool // counts although the stream has every event
+	}{
+		{"users", b.Users, a.Users, true},
+		{"facts", b.Facts, a.Facts, true},
+		{"schemas", b.Schemas, a.Schemas, false},
+		{"rows of the merge log", b.Merges, a.Merges, false},
+		{"tombstones", b.Tombstones, a.Tombstones, false},
+		{"records in all", b.Records, a.Records, false},
+	}
+	whole := r.out.Stream.Complete && !r.out.Stream.Other
+	var less []string
+	for _, c := range counts {
+		if c.after < c.before && (c.whole || !whole) {
+			less = append(less, fmt.Sprintf("%d %s instead of %d", c.after, c.of, c.before))
+		}
+	}
+	if len(less) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the graph has %d facts of %d users, what the stream holds makes %d of %d", b.Facts, b.Users, a.Facts, a.Users)
+	return "what the stream holds makes " + strings.Join(less, ", ")
 }
 
 // settle raises the mark of a graph that was built and is in its place, now that it is known what is bad. settled is up to where

@@ -121,7 +121,7 @@ func (r *rebuild) lookAt(ctx context.Context, file *graphFile) error {
 	if err != nil {
 		return err
 	}
-	r.before(head, stats.Spaces, stats.Facts)
+	r.before(head, stats)
 	return nil
 }
 

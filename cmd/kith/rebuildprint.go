@@ -87,7 +87,15 @@ func (e *env) printRead(r server.Rebuild) {
 			e.printf("    and more\n")
 			break
 		}
-		e.printf("    %d %s: %s\n", p.Seq, p.Reason, p.Error)
+		note := ""
+		if p.Unburied {
+			note = " (no dead letter)"
+		}
+		e.printf("    %d %s: %s%s\n", p.Seq, p.Reason, p.Error, note)
+	}
+	if r.Unburied > 0 {
+		e.printf("    %d of these events were settled before and are not among the dead letters: dropped or replayed since, or an earlier version of kith\n"+
+			"    projected what this one refuses; if so, it is not in the graph any more\n", r.Unburied)
 	}
 	if r.UserID != "" {
 		return

@@ -117,13 +117,12 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 		}
 		head.Digest = g.Digest()
 	}
-	counts := g.Counts()
-	r.before(head, counts.Spaces, counts.Facts)
+	n := g.Counts()
+	r.before(head, graphstore.Stats{Spaces: n.Spaces, Facts: n.Facts, Schemas: n.Schemas, Merges: n.Merges, Tombstones: n.Tombstones})
 	b, err := r.build(ctx, h.file)
 	if err != nil {
 		return err
 	}
-	r.out.Stream.Other = head.Mark.Log != "" && head.Mark.Log != r.account.Extent.Log
 	if why := r.loses(); why != "" && !r.req.Force {
 		r.out.Refused = why + " (force does it all the same)"
 		return removeGraph(b.path)

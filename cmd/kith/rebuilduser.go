@@ -22,17 +22,15 @@ func (r *rebuild) readUser(ctx context.Context, u *feed.UserReplay) error {
 // make the second the first, none if it refuses to.
 func (r *rebuild) compareUser(u *feed.UserReplay, old *graphstore.Snapshot, mark graphstore.Mark) []graphstore.Change {
 	made, account := u.Result()
-	r.account = account
-	before := old.Digest()
-	r.out.Before = server.RebuildCounts{Digest: before.String(), Users: usersIn(before), Facts: old.Facts(), Records: before.Records()}
+	r.account, r.log = account, mark.Log
+	r.out.Before = countsOfUser(old, old.Digest())
 	var after graphstore.Digest
 	for c := range made.Snapshot.Records() {
 		after.Add(c)
 		r.out.Records[kindOf(c)]++
 	}
-	r.out.After = server.RebuildCounts{Digest: after.String(), Users: usersIn(after), Facts: made.Snapshot.Facts(), Records: after.Records()}
+	r.out.After = countsOfUser(made.Snapshot, after)
 	r.user(made, after)
-	r.out.Stream.Other = mark.Log != "" && mark.Log != account.Extent.Log
 	r.report()
 	d := difference{out: &server.RebuildChanges{New: map[string]int{}, Changed: map[string]int{}, Gone: map[string]int{}, Keys: []string{}}}
 	d.compare(old, made.Snapshot)
@@ -44,7 +42,12 @@ func (r *rebuild) compareUser(u *feed.UserReplay, old *graphstore.Snapshot, mark
 	return nil
 }
 
-func usersIn(d graphstore.Digest) int { return min(d.Records(), 1) }
+func countsOfUser(s *graphstore.Snapshot, digest graphstore.Digest) server.RebuildCounts {
+	return countsOf(digest, graphstore.Stats{
+		Spaces: min(digest.Records(), 1), Facts: s.Facts(), Schemas: s.Count(graphstore.KindSchema), Merges: s.Count(graphstore.KindMerge),
+		Tombstones: s.Count(graphstore.KindTombstone),
+	})
+}
 
 // maxKeys bounds the records that are named.
 const maxKeys = 20

@@ -33,6 +33,7 @@ type Rebuild struct {
 	Events    map[string]int   `json:"events"`    // projected, by type
 	Bad       int              `json:"bad"`       // events that cannot be projected
 	BadFacts  int              `json:"bad_facts"` // facts of projected events that cannot
+	Unburied  int              `json:"unburied"`  // events among both that the feed had settled and that are not among the dead letters
 	Problems  []RebuildProblem `json:"problems"`  // the first of both
 	Passes    int              `json:"passes"`    // over the stream: more than one where memory is short
 	Users     int              `json:"users"`
@@ -85,6 +86,9 @@ type RebuildProblem struct {
 	EventID string `json:"event_id,omitempty"`
 	UserID  string `json:"user_id,omitempty"`
 	Error   string `json:"error"`
+	// Unburied says that the feed had settled it and that it is not among the dead letters, or not all of it: a dead letter
+	// was dropped or replayed, or an earlier version projected what this one refuses.
+	Unburied bool `json:"unburied,omitempty"`
 }
 
 // RebuildUser is one user's part.
@@ -100,10 +104,13 @@ type RebuildUser struct {
 
 // RebuildCounts describes a graph.
 type RebuildCounts struct {
-	Digest  string `json:"digest,omitempty"`
-	Users   int    `json:"users"`
-	Facts   int    `json:"facts"`
-	Records int    `json:"records"`
+	Digest     string `json:"digest,omitempty"`
+	Users      int    `json:"users"`
+	Facts      int    `json:"facts"`
+	Schemas    int    `json:"schemas"`
+	Merges     int    `json:"merges"`     // rows of the merge log
+	Tombstones int    `json:"tombstones"` // of retracted sources and forgotten users
+	Records    int    `json:"records"`    // all
 }
 
 // RebuildChanges is what the graph of one user was changed by, in one transaction, by kind of record. Gone and Changed are what
