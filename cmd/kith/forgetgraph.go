@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/server"
@@ -52,46 +53,35 @@ func (f *forgetting) forgottenAt(ctx context.Context) (graphstore.Instant, error
 	return c.Tombstone.At, nil
 }
 
-// remains reports whether a record of the user should not be there any more. If nothing of the user is dated later, all but
-// the tombstone should not; else what only earlier events settled.
-func (f *forgetting) remains(c graphstore.Change) bool {
-	forgotten := graphstore.Tombstone{At: f.what.At}
-	later := f.out.Log.Later > 0
-	switch {
-	case c.Tombstone != nil:
-		return c.Tombstone.Source != "" && (!later || forgotten.Covers(c.Tombstone.At))
-	case !later:
-		return true
-	case c.Fact != nil:
-		return c.Fact.State != graphstore.StateUnseen && forgotten.Covers(c.Fact.Registers.Latest().At)
-	case c.Schema != nil:
-		return forgotten.Covers(c.Schema.Stamp.At)
-	case c.Merge != nil:
-		return forgotten.Covers(c.Merge.Stamp.At)
-	default:
-		return false // it is there as long as one of those is
-	}
-}
-
 // remaining counts the records of the user in the live graph and in the store that should not be there any more.
 func (f *forgetting) remaining(ctx context.Context) (live, stored int, err error) {
 	snap, err := f.s.host.live.Load().Snapshot(ctx, f.space)
 	if err != nil {
 		return 0, 0, fmt.Errorf("read graph: %w", err)
 	}
-	for c := range snap.Records() {
-		if f.remains(c) {
-			live++
-		}
-	}
+	live = f.leftovers(slices.Collect(snap.Records()))
+	var records []graphstore.Change
 	err = f.s.host.file.Load(ctx, f.space, func(c graphstore.Change) error {
-		if f.remains(c) {
-			stored++
-		}
+		records = append(records, c)
 		return nil
 	})
 	if err != nil {
 		return 0, 0, fmt.Errorf("read graph's file: %w", err)
 	}
-	return live, stored, nil
+	return live, f.leftovers(records), nil
+}
+
+// leftovers counts what should not be there any more of a user's records. If nothing of the user is dated later, that is all but
+// the tombstone.
+func (f *forgetting) leftovers(records []graphstore.Change) int {
+	if f.out.Log.Later > 0 {
+		return len(forgottenAmong(records, f.what.At))
+	}
+	n := 0
+	for _, c := range records {
+		if c.Key() != (graphstore.Tombstone{}).Key() {
+			n++
+		}
+	}
+	return n
 }

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -98,15 +100,11 @@ func valueTexts(kind string, value any, add func(kind, text string)) {
 			valueTexts(kind, item, add)
 		}
 	case map[string]any:
-		for name, item := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) { // which texts are searched for, of too many, is the same each time
 			if slices.Contains(commonMembers, name) {
 				continue
 			}
-			if of, ok := memberKinds[name]; ok {
-				valueTexts(of, item, add)
-			} else {
-				valueTexts(textName, item, add)
-			}
+			valueTexts(cmp.Or(memberKinds[name], textName), v[name], add)
 		}
 	}
 }
