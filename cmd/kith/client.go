@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sourcegraph/conc"
+
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -46,19 +48,25 @@ func (e *env) newClient() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.clientOf(s), nil
+}
+
+// clientOf returns a client of a service in this process, whose graph it keeps until the client is closed. What panics
+// meanwhile is an error then, after the stores are closed.
+func (e *env) clientOf(s *service) *client {
 	ctx, cancel := context.WithCancel(e.ctx)
-	loaded := make(chan struct{})
-	go func() { defer close(loaded); s.keepGraph(ctx) }()
-	waitFirstLoad(e.ctx, s, loaded)
+	ended := make(chan struct{})
+	var work conc.WaitGroup
+	work.Go(func() { defer close(ended); s.keepGraph(ctx) })
+	waitFirstLoad(e.ctx, s, ended)
 	return &client{
 		base: "http://localhost", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
 		via: "the files in " + e.cfg.DataDir + ", since no service runs",
 		close: func() error {
 			cancel()
-			<-loaded
-			return s.closeStores()
+			return errors.Join(work.WaitAndRecover().AsError(), s.disconnect(), s.closeStores())
 		},
-	}, nil
+	}
 }
 
 // waitFirstLoad waits until the graph is loaded or has failed to for the first time.

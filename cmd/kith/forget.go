@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,23 +86,10 @@ func (e *env) newWritingClient() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(e.ctx)
-	loaded := make(chan struct{})
-	if err := s.connect(ctx); err != nil {
-		cancel()
+	if err := s.connect(e.ctx); err != nil {
 		return nil, errors.Join(err, s.disconnect(), s.closeStores())
 	}
-	go func() { defer close(loaded); s.keepGraph(ctx) }()
-	waitFirstLoad(e.ctx, s, loaded)
-	return &client{
-		base: "http://localhost", http: &http.Client{Transport: handlerTransport{s.http.Handler()}},
-		via: "the files in " + e.cfg.DataDir + ", since no service runs",
-		close: func() error {
-			cancel()
-			<-loaded
-			return errors.Join(s.disconnect(), s.closeStores())
-		},
-	}, nil
+	return e.clientOf(s), nil
 }
 
 // printForgotten prints a receipt.

@@ -229,10 +229,20 @@ func (f *forgetting) forget(ctx context.Context) error {
 // waitApplied waits until an event is projected, whichever feed does it: there is a new one when the graph was loaded anew. It
 // gives up when projection has ended by itself.
 func (h *graphHost) waitApplied(ctx context.Context, seq uint64) error {
-	const every = time.Second
+	return h.waitOn(ctx, seq, func(ctx context.Context) error { return h.feed.Load().WaitApplied(ctx, seq) })
+}
+
+// How long one feed is waited for at a time, and how long the next one when it has stopped.
+const (
+	feedWait = time.Second
+	nextFeed = feedWait / 10
+)
+
+func (h *graphHost) waitOn(ctx context.Context, seq uint64, applied func(context.Context) error) error {
 	for said := time.Now(); ; {
-		waiting, cancel := context.WithTimeout(ctx, every)
-		err := h.feed.Load().WaitApplied(waiting, seq)
+		waiting, cancel := context.WithTimeout(ctx, feedWait)
+		err := applied(waiting)
+		stopped := waiting.Err() == nil // the feed has, and another one begins
 		cancel()
 		switch {
 		case err == nil:
@@ -243,12 +253,16 @@ func (h *graphHost) waitApplied(ctx context.Context, seq uint64) error {
 		if ended := h.ended.Load(); ended != nil {
 			return fmt.Errorf("projection has ended: %w", *ended)
 		}
-		if time.Since(said) > 10*every {
+		if time.Since(said) > 10*feedWait {
 			said = time.Now()
 			h.e.log.Info("waiting for an event to be projected", "sequence", seq, "last", err)
 		}
-		if waiting.Err() == nil { // the feed has stopped, and another one begins
-			time.Sleep(every / 10)
+		if stopped {
+			select {
+			case <-time.After(nextFeed):
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
 		}
 	}
 }
