@@ -124,6 +124,7 @@ func (c *client) digest(ctx context.Context, user string) (string, error) {
 	return out.Digest, c.call(ctx, http.MethodGet, path, nil, &out)
 }
 
+// call asks and reads the answer into out. With an error of the service, out has what was done before it, if the service says.
 func (c *client) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -148,10 +149,24 @@ func (c *client) call(ctx context.Context, method, path string, in, out any) err
 		return fmt.Errorf("read answer: %w", err)
 	}
 	if resp.StatusCode >= 300 {
-		return apiError(resp.StatusCode, data)
+		return errors.Join(apiError(resp.StatusCode, data), readPartial(data, out))
 	}
 	if err := json.Unmarshal(data, out); err != nil {
 		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// readPartial reads out of a problem document what was done before the problem, if anything.
+func readPartial(data []byte, out any) error {
+	var problem struct {
+		SoFar json.RawMessage `json:"so_far"`
+	}
+	if json.Unmarshal(data, &problem) != nil || problem.SoFar == nil {
+		return nil
+	}
+	if err := json.Unmarshal(problem.SoFar, out); err != nil {
+		return fmt.Errorf("read what was done: %w", err)
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func readEvent(path string) (json.RawMessage, error) {
 	return data, nil
 }
 
-// do asks for the work and prints the account. What was refused makes the command fail.
+// do asks for the work and prints the account, also of work that ended early. What was refused makes the command fail.
 func (c deadChoice) do(e *env, path, verb string, work server.DeadWork) (err error) {
 	cl, err := e.newDeadClient()
 	if err != nil {
@@ -101,12 +101,13 @@ func (c deadChoice) do(e *env, path, verb string, work server.DeadWork) (err err
 	}
 	defer func() { err = firstError(err, cl.close()) }()
 	var r server.DeadReport
-	if err := cl.call(e.ctx, http.MethodPost, path, work, &r); err != nil {
+	err = cl.call(e.ctx, http.MethodPost, path, work, &r)
+	switch {
+	case err != nil && r.Matched == 0:
 		return err
-	}
-	if c.JSON {
-		err = e.printJSON(r)
-	} else {
+	case c.JSON:
+		err = firstError(err, e.printJSON(r))
+	default:
 		e.printf("asked %s\n", cl.via)
 		e.printReport(verb, r)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -49,23 +48,20 @@ func (c forgetCmd) Run(e *env) (err error) {
 		Verify: c.Verify, VerifyOnly: c.VerifyOnly, Canaries: c.Canary,
 	}
 	var f server.Forgotten
-	if err := cl.call(e.ctx, http.MethodPost, "/v1/admin/forget", req, &f); err != nil {
+	err = cl.call(e.ctx, http.MethodPost, "/v1/admin/forget", req, &f)
+	switch {
+	case err != nil && len(f.Steps) == 0:
 		return err
-	}
-	if c.JSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(f); err != nil {
-			return fmt.Errorf("print receipt: %w", err)
-		}
-	} else {
+	case c.JSON: // also of an erasure that ended early
+		err = firstError(err, e.printJSON(f))
+	default:
 		e.printf("asked %s\n", cl.via)
 		e.printForgotten(f)
 	}
 	if v := f.Verification; v != nil && !v.Clean {
-		return fmt.Errorf("user %s can still be found", graphstore.Shorten(c.User))
+		err = firstError(err, fmt.Errorf("user %s can still be found", graphstore.Shorten(c.User)))
 	}
-	return nil
+	return err
 }
 
 // newWritingClient finds the running service, or opens the stores and the stream and projects what is in it, as a service

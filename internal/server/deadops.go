@@ -32,11 +32,11 @@ func (s *Server) registerDead(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "dead-replay", Method: http.MethodPost, Path: "/v1/dead/replay", Summary: "Publish what dead letters are about again",
 		Description: "Each is dropped when the stream has acknowledged the event. What fails again becomes a dead letter again.",
-		Middlewares: append(guards, patient),
+		Middlewares: append(guards, patient), Responses: partialResponses[DeadReport](api, "DeadProblem"),
 	}, s.deadWorkOp(true))
 	huma.Register(api, huma.Operation{
 		OperationID: "dead-drop", Method: http.MethodPost, Path: "/v1/dead/drop", Summary: "Erase dead letters",
-		Middlewares: append(guards, patient),
+		Middlewares: append(guards, patient), Responses: partialResponses[DeadReport](api, "DeadProblem"),
 	}, s.deadWorkOp(false))
 }
 
@@ -90,13 +90,17 @@ func (s *Server) deadWorkOp(replay bool) func(context.Context, *deadWorkInput) (
 			do = s.cfg.Dead.ReplayDead
 		}
 		report, err := do(ctx, in.Body)
-		if err != nil {
-			return nil, s.deadError(err)
-		}
 		if report.Errors == nil {
 			report.Errors = []DeadError{}
 		}
-		return &deadReportOutput{report}, nil
+		switch {
+		case err == nil:
+			return &deadReportOutput{report}, nil
+		case report.Done+report.Refused > 0:
+			return nil, withPartial(s.deadError(err), report)
+		default:
+			return nil, s.deadError(err)
+		}
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 // Forgetter erases users.
 type Forgetter interface {
 	// Forget erases a user, or says what it would erase, or looks whether anything is left, as the request says. Errors like
-	// Backup's; some may then be erased, and the same request goes on where this one stopped. What is found by a verification
-	// is no error.
+	// Backup's; some may then be erased, as the receipt's steps say, and the same request goes on where this one stopped. What is
+	// found by a verification is no error.
 	Forget(ctx context.Context, req ForgetRequest) (Forgotten, error)
 }
 
@@ -118,14 +118,18 @@ func (s *Server) registerForget(api huma.API) {
 		OperationID: "forget", Method: http.MethodPost, Path: "/v1/admin/forget", Summary: "Erase a user",
 		Description: "Publishes that the user is forgotten, waits until that is projected, and erases what the streams, the vector store and " +
 			"the graph's file keep. Searches go on; events wait while files are written anew. The answer is the receipt.",
-		Middlewares: huma.Middlewares{patient},
+		Middlewares: huma.Middlewares{patient}, Responses: partialResponses[Forgotten](api, "ForgetProblem"),
 	}, s.forgetOp)
 }
 
 func (s *Server) forgetOp(ctx context.Context, in *forgetInput) (*forgetOutput, error) {
 	f, err := s.ops.Forget(ctx, in.Body)
-	if err != nil {
+	switch {
+	case err == nil:
+		return &forgetOutput{f}, nil
+	case len(f.Steps) > 0:
+		return nil, withPartial(s.adminError(err), f)
+	default:
 		return nil, s.adminError(err)
 	}
-	return &forgetOutput{f}, nil
 }
