@@ -58,6 +58,9 @@ func (s *service) statusTrouble(h *server.Health, st feed.Status) []string {
 	if st.Skipped > 0 {
 		texts = append(texts, fmt.Sprintf("%d events could not be projected while standing by, and are settled by the active service: the graphs may differ", st.Skipped))
 	}
+	if st.EarlierLog != "" {
+		texts = append(texts, fmt.Sprintf("the event stream was replaced: the graph was made from %s, and a rebuild from the present one would lose what that had", st.EarlierLog))
+	}
 	if st.AdvisoryTrouble != nil {
 		texts = append(texts, fmt.Sprintf("it is not heard on which events the NATS server gives up, and such ones would be missing without a dead letter: %v", st.AdvisoryTrouble))
 	}

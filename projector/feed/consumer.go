@@ -144,7 +144,7 @@ func (f *Feed) attach(ctx context.Context) (jetstream.Consumer, error) {
 		}
 	}
 	f.missing(f.progress.overtaken(gap, stream.CachedInfo()))
-	f.loop.placed, f.loop.log = true, logName(stream.CachedInfo().Created)
+	f.takeLog(logName(stream.CachedInfo().Created))
 	f.progress.attach(stream.CachedInfo().Created, info, held)
 	f.health.observe(info)
 	return consumer, nil

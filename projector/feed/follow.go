@@ -56,7 +56,7 @@ func (f *Feed) attachGroup(ctx context.Context, stream jetstream.Stream) (jetstr
 	}
 	f.missing(f.progress.overtaken(gap, stream.CachedInfo()))
 	f.loop.created, f.loop.refused = info.Created, nil
-	f.loop.placed, f.loop.log = true, log
+	f.takeLog(log)
 	clear(f.loop.suspects)
 	clear(f.loop.undelivered)
 	clear(f.loop.buried)

@@ -23,6 +23,27 @@ func logName(created time.Time) string {
 	return EventStream + "@" + created.UTC().Format("2006-01-02T15:04:05.000000000Z")
 }
 
+// takeLog notes the stream that the feed takes events from. One that is not the graph's may lack much of what is in the
+// graph, and nothing else would tell: a stream that was deleted is made again, empty and in good order.
+func (f *Feed) takeLog(name string) {
+	f.loop.placed, f.loop.log = true, name
+	had := f.loop.mark.Log
+	if had == "" || had == name || !f.health.leftLog(had) {
+		return
+	}
+	f.log.Warn("the event stream is another one than the graph was made from, deleted and made again or restored: the graph holds what that one "+
+		"had, and a rebuild from this one would lose it", "was", had, "is", name, "mark", f.loop.mark.Seq)
+}
+
+// leftLog notes the stream that the graph was made from before, and reports whether that is news.
+func (h *health) leftLog(name string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	news := h.mu.earlierLog != name
+	h.mu.earlierLog = name
+	return news
+}
+
 // markAfter returns the mark of a transaction of these events: the floor as it will be when they are settled.
 func (f *Feed) markAfter(planned []*delivery) graphstore.Mark {
 	if f.cfg.GraphID == "" { // the consumer may be anybody's: what it has settled says nothing of this graph

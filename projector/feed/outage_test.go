@@ -142,10 +142,13 @@ func TestDeletedConsumerIsMadeAgain(t *testing.T) {
 func TestDeletedStreamIsMadeAgain(t *testing.T) {
 	ctx, js, g := testContext(t), newJS(t), newGraph(t)
 	cfg := fastConfig()
-	cfg.StatusInterval = 50 * time.Millisecond
+	cfg.StatusInterval, cfg.GraphID = 50*time.Millisecond, "graph"
 	f := run(t, newFeed(t, js, g, cfg))
 	publish(t, js, numbered(userA, 5)...)
 	f.applied(t)
+	if s := f.Status(); s.EarlierLog != "" {
+		t.Errorf("earlier log %q of a stream that was never another one", s.EarlierLog)
+	}
 	if err := js.DeleteStream(ctx, EventStream); err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +159,8 @@ func TestDeletedStreamIsMadeAgain(t *testing.T) {
 	publish(t, js, numbered("bob", 3)...)
 	f.applied(t)
 	g.wantFacts(t, "bob", 3)
-	if s := f.Status(); s.LastApplied != 3 {
-		t.Errorf("last applied %d, want 3 of the new stream", s.LastApplied)
+	if s := f.Status(); s.LastApplied != 3 || !strings.HasPrefix(s.EarlierLog, EventStream+"@") {
+		t.Errorf("last applied %d, earlier log %q; want 3 of the new stream, and the old one named", s.LastApplied, s.EarlierLog)
 	}
 }
 

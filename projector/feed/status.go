@@ -47,6 +47,9 @@ type Status struct {
 	// AdvisoryTrouble is why the server's word of messages that it gives up on is not heard at present; nil if it is, and on a
 	// standby, which leaves that to the active one.
 	AdvisoryTrouble error
+	// EarlierLog is the stream that the graph was made from, with the time it was made, if the feed has found another in its
+	// place since it was started; what the graph has from there, this one may not have.
+	EarlierLog string
 	// BatchSize is how many messages make a batch now; see Config.CommitTarget.
 	BatchSize int
 
@@ -94,6 +97,7 @@ type health struct {
 		failures    int
 		undelivered int
 		missing     Missing
+		earlierLog  string
 
 		stalled      error // nil outside of an episode
 		stalledSince time.Time
@@ -172,7 +176,7 @@ func (f *Feed) Status() Status {
 	s.Attached = h.mu.attached && s.Connected
 	s.Pending, s.AckPending, s.AsOf = h.mu.pending, h.mu.ackPending, h.mu.asOf
 	s.Undelivered, s.Missing = h.mu.undelivered, h.mu.missing
-	s.StalledSince, s.AdvisoryTrouble = h.mu.stalledSince, h.mu.advisory
+	s.StalledSince, s.AdvisoryTrouble, s.EarlierLog = h.mu.stalledSince, h.mu.advisory, h.mu.earlierLog
 	s.LastSuccess, s.LastError, s.LastErrorAt, s.Failures = h.mu.lastSuccess, h.mu.lastError, h.mu.lastErrorAt, h.mu.failures
 	return s
 }
