@@ -4,11 +4,13 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/kuzu"
 	"github.com/kithgraph/kith/projector"
+	"github.com/kithgraph/kith/projector/projectortest"
 )
 
 func discardLog() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
@@ -29,6 +31,29 @@ func (s *soakFile) expected(t *testing.T, cfg projector.Config, seed uint64) map
 		projectInto(t, plan, nil, views, ev)
 	}
 	return views
+}
+
+// modelled derives the graph of all events from scratch, by the model that shares no code with the projector.
+func (s *soakFile) modelled(t *testing.T, spine bool) graphstore.Digest {
+	t.Helper()
+	m := projectortest.NewModel(projectortest.Shape{MaxCoOccurs: projector.DefaultMaxCoOccurs, EdgeMinScore: projector.DefaultEdgeMinScore,
+		MaxNeighbors: projector.DefaultMaxNeighbors, TemporalSpine: spine})
+	m.Know(soakForms())
+	for i := range s.events() {
+		ev, _, err := projector.Decode(s.payload(t, i), projector.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Add(ev)
+	}
+	return m.Digest()
+}
+
+// soakForms are the normal forms of what soakEvents draws: ids as they are, names and tags of ASCII words in lower case.
+func soakForms() projectortest.Forms {
+	same := func(s string) (string, bool) { return s, true }
+	lower := func(s string) (string, bool) { return strings.ToLower(s), true }
+	return projectortest.Forms{Fact: same, Type: same, Name: lower, Tag: lower}
 }
 
 func digestOfViews(views map[graphstore.Space]*graphstore.Snapshot) (d graphstore.Digest) {

@@ -85,10 +85,14 @@ func TestSoak(t *testing.T) {
 	self = cpuOf(t, syscall.RUSAGE_SELF)
 	raw := replay.writeRaw(t)
 	r.raw = cpuOf(t, syscall.RUSAGE_SELF) - self
+	expected, model := digestOfViews(want), file.modelled(t, *soakSpine)
+	if r.model = "equal"; model != expected {
+		r.model = "DIFFERS"
+	}
 	r.print(t)
 
-	if expected := digestOfViews(want); r.verdict.digest != expected || replayed != expected || raw != expected {
-		t.Errorf("digests: file %s, replay in order %s, raw %s: want %s", r.verdict.digest, replayed, raw, expected)
+	if model != expected || r.verdict.digest != expected || replayed != expected || raw != expected {
+		t.Errorf("digests: file %s, replay in order %s, raw %s, naive model %s: want %s", r.verdict.digest, replayed, raw, model, expected)
 	}
 	if r.verdict.lost != 0 || r.verdict.wrong != 0 {
 		t.Errorf("%d records lost, %d wrong, the first: %s", r.verdict.lost, r.verdict.wrong, r.verdict.first)
@@ -147,6 +151,7 @@ type soakReport struct {
 	path    *soakPath
 	replay  *soakReplay
 	verdict soakVerdict
+	model   string
 }
 
 // keep writes the transactions, and beside them what the path took for them.
@@ -183,7 +188,7 @@ func (r *soakReport) print(t *testing.T) {
 		s.sent.copies, s.sent.bad, s.lossy.lost.Load(), s.seen.failed, s.describe())
 	say("deliveries: %d, %d of them again, %d given back, %d events that changed nothing, %d dead letters", s.seen.deliveries, s.seen.again, s.seen.returned,
 		s.seen.unchanged, r.dead)
-	say("graph: %d records, %d lost, %d wrong", r.verdict.records, r.verdict.lost, r.verdict.wrong)
+	say("graph: %d records, %d lost, %d wrong; digest of the naive model: %s", r.verdict.records, r.verdict.lost, r.verdict.wrong, r.model)
 	rate, raw := float64(r.events)/r.took.Seconds(), float64(r.events)/rep.raw.Seconds()
 	say("path: %.0f events/s, %.0f facts/s, in %s", rate, float64(rep.facts)/r.took.Seconds(), r.took.Round(time.Millisecond))
 	say("raw:  %.0f events/s, the same %d transactions by the driver alone in %s", raw, len(rep.transactions), rep.raw.Round(time.Millisecond))

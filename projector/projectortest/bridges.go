@@ -22,7 +22,7 @@ type bridge struct {
 
 // entity returns the entity of a spelling, made if it is new; nil for a blank one.
 func (g *graph) entity(typ, name string) (string, *bridge) {
-	typ, norm := entityOf(typ, name)
+	typ, norm := g.forms.entityOf(typ, name)
 	if norm == "" {
 		return "", nil
 	}
@@ -59,7 +59,7 @@ func (g *graph) mentions(f *fact) {
 func (g *graph) tags(f *fact) {
 	spelled := map[string]string{}
 	for _, tag := range f.tags {
-		id, shown := look(tag, tagTable), strings.TrimSpace(tag)
+		id, shown := g.forms.tag(tag), strings.TrimSpace(tag)
 		if id == "" {
 			continue
 		}

@@ -49,7 +49,7 @@ func (g *graph) replaySchemas() {
 	}
 	for schema, facts := range evidence {
 		for _, id := range facts {
-			e := graphstore.Edge{Source: schema, Target: factID(id), Type: graphstore.DerivedFromRef, Weight: 1,
+			e := graphstore.Edge{Source: schema, Target: g.forms.factID(id), Type: graphstore.DerivedFromRef, Weight: 1,
 				Asserter: graphstore.Asserter{Kind: graphstore.BySchema, ID: schema}}
 			if f := g.facts[e.Target]; f != nil && f.Present() {
 				e.Type = graphstore.DerivedFrom
@@ -67,8 +67,8 @@ func (g *graph) replayDecisions() {
 		if !ok {
 			continue
 		}
-		mergedType, mergedNorm := entityOf(merged.Type, merged.Name)
-		keptType, keptNorm := entityOf(kept.Type, kept.Name)
+		mergedType, mergedNorm := g.forms.entityOf(merged.Type, merged.Name)
+		keptType, keptNorm := g.forms.entityOf(kept.Type, kept.Name)
 		row.Merged, row.MergedName = mergedType+":"+mergedNorm, strings.TrimSpace(merged.Name)
 		row.Kept, row.KeptName = keptType+":"+keptNorm, strings.TrimSpace(kept.Name)
 		if row.Merged == row.Kept {

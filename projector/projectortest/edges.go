@@ -72,14 +72,14 @@ func (g *graph) relations(f *fact) {
 		case "related":
 			detail = ""
 		}
-		g.contribute(graphstore.Edge{Source: f.ID, Target: factID(r.To), Type: typ, Weight: min(w, 1), Detail: detail, Asserter: byFact(f)})
+		g.contribute(graphstore.Edge{Source: f.ID, Target: g.forms.factID(r.To), Type: typ, Weight: min(w, 1), Detail: detail, Asserter: byFact(f)})
 	}
 }
 
 func (g *graph) neighbors(f *fact) {
 	score := map[string]float64{}
 	for _, n := range f.neighbors {
-		if id := factID(n.ID); n.Score >= g.shape.EdgeMinScore && id != f.ID {
+		if id := g.forms.factID(n.ID); n.Score >= g.shape.EdgeMinScore && id != f.ID {
 			score[id] = max(score[id], min(n.Score, 1))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // make. It is for one goroutine.
 type Model struct {
 	shape  Shape
+	forms  Forms
 	events map[graphstore.Space]map[string]projector.Event
 	stored map[graphstore.Space][]projector.StoredFact
 }
@@ -21,6 +22,9 @@ func NewModel(shape Shape) *Model {
 	return &Model{shape: shape, events: map[graphstore.Space]map[string]projector.Event{},
 		stored: map[graphstore.Space][]projector.StoredFact{}}
 }
+
+// Know adds normal forms to those of the tables.
+func (m *Model) Know(forms Forms) { m.forms = forms }
 
 // Add takes in an event. A second one of the same id changes nothing.
 func (m *Model) Add(events ...projector.Event) {
@@ -54,6 +58,7 @@ func (m *Model) Spaces() []graphstore.Space {
 // graph is one user's graph in the making.
 type graph struct {
 	shape     Shape
+	forms     Forms
 	stored    []projector.StoredFact
 	events    []projector.Event // those that count, in order of their ids
 	forgotten graphstore.Instant
@@ -69,7 +74,7 @@ type graph struct {
 // Records returns the graph of a user as Put changes, in order of key.
 func (m *Model) Records(space graphstore.Space) []graphstore.Change {
 	g := &graph{
-		shape: m.shape, retracted: map[string]graphstore.Instant{}, facts: map[string]*fact{}, edges: map[graphstore.Key]graphstore.Edge{},
+		shape: m.shape, forms: m.forms, retracted: map[string]graphstore.Instant{}, facts: map[string]*fact{}, edges: map[graphstore.Key]graphstore.Edge{},
 		entities: map[string]*bridge{}, topics: map[string]*bridge{}, schemas: map[string]graphstore.Schema{},
 		merges: map[graphstore.Key]graphstore.Merge{},
 	}

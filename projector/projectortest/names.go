@@ -37,16 +37,36 @@ func look(spelling string, tables ...map[string]string) string {
 	panic(fmt.Sprintf("projectortest: %q is in none of the tables", spelling))
 }
 
-func factID(spelling string) string { return look(spelling, factTable, neverTable) }
+// Forms are normal forms of what the tables do not have, for events that were not drawn from them: of ids of facts, of
+// names and types of entities, of tags. Each reports whether it knows a spelling; nil knows none. They must come from
+// whoever made the events, not from the projector.
+type Forms struct {
+	Fact, Name, Type, Tag func(spelling string) (norm string, known bool)
+}
+
+func (f Forms) factID(spelling string) string { return either(f.Fact, spelling, factTable, neverTable) }
+func (f Forms) tag(spelling string) string    { return either(f.Tag, spelling, tagTable) }
 
 // entityOf returns the type and the normal form of what a spelling names.
-func entityOf(typ, name string) (string, string) {
-	typ, norm := look(typ, typeTable), look(name, nameTable)
+func (f Forms) entityOf(typ, name string) (string, string) {
+	typ, norm := either(f.Type, typ, typeTable), either(f.Name, name, nameTable)
 	if typ == "organization" {
 		norm = strings.TrimSuffix(norm, " inc")
 	}
 	return typ, norm
 }
+
+// either asks the caller's forms before the tables.
+func either(form func(string) (string, bool), spelling string, tables ...map[string]string) string {
+	if form != nil {
+		if norm, known := form(spelling); known {
+			return norm
+		}
+	}
+	return look(spelling, tables...)
+}
+
+func factID(spelling string) string { return look(spelling, factTable, neverTable) }
 
 // visible returns the spellings of a table that are not blank, in order.
 func visible(table map[string]string) []string {

@@ -54,7 +54,7 @@ func (g *graph) replayFacts() {
 		}
 	}
 	for _, f := range g.stored {
-		writes[factID(f.ID)] = append(writes[factID(f.ID)], g.writesOfStored(f)...)
+		writes[g.forms.factID(f.ID)] = append(writes[g.forms.factID(f.ID)], g.writesOfStored(f)...)
 	}
 	for id, list := range writes {
 		slices.SortFunc(list, func(a, b write) int {
@@ -82,7 +82,7 @@ func (g *graph) writesOf(ev projector.Event) map[string]write {
 		return s
 	}
 	lifecycle := func(id string, version projector.Optional[int64], rank graphstore.Rank, by string) map[string]write {
-		return map[string]write{factID(id): {stamp: stamp(version, rank, ""), does: rank, by: by}}
+		return map[string]write{g.forms.factID(id): {stamp: stamp(version, rank, ""), does: rank, by: by}}
 	}
 	switch data := ev.Data.(type) {
 	case projector.FactsWritten:
@@ -94,13 +94,13 @@ func (g *graph) writesOf(ev projector.Event) map[string]write {
 			}
 			w.stamp = stamp(f.Version, w.does, f.SourceID.Value)
 			w.withdrawn = g.withdrawn(f.SourceID.Value, ev.Time)
-			writes[factID(f.ID)] = w
+			writes[g.forms.factID(f.ID)] = w
 		}
 		return writes
 	case projector.FactSuperseded:
 		by := ""
 		if data.By != "" {
-			by = factID(data.By)
+			by = g.forms.factID(data.By)
 		}
 		return lifecycle(data.FactID, data.Version, graphstore.RankSuperseded, by)
 	case projector.FactShadowed:
@@ -128,7 +128,7 @@ func (g *graph) writesOfStored(f projector.StoredFact) []write {
 	case graphstore.StateSuperseded:
 		step.does = graphstore.RankSuperseded
 		if f.SupersededBy != "" {
-			step.by = factID(f.SupersededBy)
+			step.by = g.forms.factID(f.SupersededBy)
 		}
 	case graphstore.StateShadowed:
 		step.does = graphstore.RankShadowed
