@@ -201,9 +201,9 @@ func (r *rebuild) loses() string {
 	}{
 		{"users", b.Users, a.Users, true},
 		{"facts", b.Facts, a.Facts, true},
-		{"schemas", b.Schemas, a.Schemas, false},
-		{"rows of the merge log", b.Merges, a.Merges, false},
-		{"tombstones", b.Tombstones, a.Tombstones, false},
+		{"schemas", b.Schemas, a.Schemas, true},
+		{"rows of the merge log", b.Merges, a.Merges, true},
+		{"tombstones", b.Tombstones, a.Tombstones, true},
 		{"records in all", b.Records, a.Records, false},
 	}
 	whole := r.out.Stream.Complete && !r.out.Stream.Other

@@ -35,11 +35,18 @@ func (r *rebuild) compareUser(u *feed.UserReplay, old *graphstore.Snapshot, mark
 	d := difference{out: &server.RebuildChanges{New: map[string]int{}, Changed: map[string]int{}, Gone: map[string]int{}, Keys: []string{}}}
 	d.compare(old, made.Snapshot)
 	r.out.Replaced = d.out
-	if d.lost == 0 || r.req.Force || (r.out.Stream.Complete && !r.out.Stream.Other) {
-		return d.changes
+	switch whole := r.out.Stream.Complete && !r.out.Stream.Other; {
+	case r.req.Force:
+	case d.said > 0:
+		// A stream that was deleted and made again is whole as well, and has nothing.
+		r.out.Refused = fmt.Sprintf("%d facts, schemas, decisions or tombstones of the user would go, of which the stream has no event (force does it all the same)", d.said)
+	case d.lost > 0 && !whole:
+		r.out.Refused = fmt.Sprintf("%d records of the user would change or go, and the stream no longer has every event: they may be what those said (force does it all the same)", d.lost)
 	}
-	r.out.Refused = fmt.Sprintf("%d records of the user would change or go, and the stream no longer has every event: they may be what those said (force does it all the same)", d.lost)
-	return nil
+	if r.out.Refused != "" {
+		return nil
+	}
+	return d.changes
 }
 
 func countsOfUser(s *graphstore.Snapshot, digest graphstore.Digest) server.RebuildCounts {
@@ -56,6 +63,7 @@ const maxKeys = 20
 type difference struct {
 	changes []graphstore.Change
 	lost    int // records that change or go
+	said    int // of those that go, the ones that stand for events and not for what follows from them
 	out     *server.RebuildChanges
 }
 
@@ -76,6 +84,9 @@ func (d *difference) compare(is, want *graphstore.Snapshot) {
 	for c := range is.Records() {
 		if _, stays := want.Record(c.Key()); !stays {
 			d.lose(d.out.Gone, c)
+			if c.Fact != nil && c.Fact.State != graphstore.StateUnseen || c.Schema != nil || c.Merge != nil || c.Tombstone != nil {
+				d.said++
+			}
 			d.changes = append(d.changes, graphstore.DeleteKey(c.Space, c.Key()))
 		}
 	}
