@@ -203,15 +203,20 @@ func TestForeignMessagesAreListedAndHarmNothing(t *testing.T) {
 // publishMalformed stores a message whose headers nobody can read, as a broken client would, and returns its number.
 func publishMalformed(t testing.TB, js jetstream.JetStream, name, subject string) uint64 {
 	t.Helper()
-	conn := dialRaw(t, js.Conn().ConnectedAddr())
-	header := "NATS/1.0\r\nno colon here\r\n\r\n"
-	fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"headers\":true}\r\nHPUB %s %d %d\r\n%sx\r\nPING\r\n", subject, len(header), len(header)+1, header)
-	readUntil(t, conn, "PONG")
 	stream, err := js.Stream(testContext(t), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := stream.CachedInfo().State.LastSeq
+	before := stream.CachedInfo().State.LastSeq
+	conn := dialRaw(t, js.Conn().ConnectedAddr())
+	header := "NATS/1.0\r\nno colon here\r\n\r\n"
+	fmt.Fprintf(conn, "CONNECT {\"verbose\":false,\"headers\":true}\r\nHPUB %s %d %d\r\n%sx\r\nPING\r\n", subject, len(header), len(header)+1, header)
+	readUntil(t, conn, "PONG")
+	last := before + 1
+	eventually(t, "it is stored", func() bool { // some time after the server has read it
+		info, err := stream.Info(testContext(t))
+		return err == nil && info.State.LastSeq == last
+	})
 	if _, err := stream.GetMsg(testContext(t), last); err == nil {
 		t.Fatal("the client can read the headers: the test does not test what it should")
 	}

@@ -457,7 +457,7 @@ func TestStandbyConfig(t *testing.T) {
 func TestStandbyHasNoAdvisoryTrouble(t *testing.T) {
 	js, g := newJS(t), newGraph(t)
 	f := newFeed(t, js, g, groupConfig("g", g, t))
-	f.health.advise(errors.New("of a time when it was active"))
+	_ = f.health.advise(errors.New("of a time when it was active"))
 	r := run(t, f)
 	eventually(t, "the trouble is over", func() bool { return r.Status().AdvisoryTrouble == nil })
 	if role := r.Status().Role; role != RoleStandby { // nothing was published that could make it active

@@ -58,7 +58,7 @@ func (f *Feed) catchStrays(ctx context.Context) {
 		switch {
 		case f.group.role(f.grouped()) == RoleStandby: // the active one hears it; what this one had as such is over
 			n.again = time.Time{}
-			f.health.advise(nil)
+			_ = f.health.advise(nil)
 		case f.js.Conn().IsConnected() && f.health.isAttached():
 			n.turn(ctx)
 		}
