@@ -5,11 +5,10 @@ type bridgeNode struct {
 	id, name, norm string // norm is an entity's
 	facts          []Node // one item per contribution
 	more           *entityMore
-	group          *entityGroup // if other entities are this one
-	count          int          // as the record says
+	count          int // as the record says
 	typ            atom
 	degree         int32
-	root           int32 // number of the entity that this one is, plus one; 0 for none but itself
+	identity       int32 // its number, plus one, if the merge log names it; else 0
 }
 
 // entityMore is what few entities have.

@@ -15,19 +15,22 @@ type Builder struct {
 	topics   vecDraft[*bridgeNode]
 	batches  vecDraft[batch]
 	minors   vecDraft[*minor]
-	atoms    atomsDraft
-	spine    spineDraft
+	// Entities in the merge log.
+	identities vecDraft[identity]
+	components vecDraft[*component]
+	atoms      atomsDraft
+	spine      spineDraft
 
 	factIndex, entityIndex, topicIndex, batchIndex indexDraft
-	minorIndex, minorEnds                          indexDraft
+	minorIndex, minorEnds, identityIndex           indexDraft
 
-	hubs  map[Node]*hub     // of facts with many ties
-	holed map[Node]struct{} // nodes with notes that nothing uses
+	hubs   map[Node]*hub      // of facts with many ties
+	holed  map[Node]struct{}  // nodes with notes that nothing uses
+	parted map[int32]struct{} // components that rows of the merge log have gone from
 
 	present  int
 	edges    int
 	minorsOf kindCounts
-	regroup  bool  // entities that are one have changed
 	bytes    int64 // without the atoms'
 }
 
@@ -40,6 +43,7 @@ func NewBuilder(base *Snapshot) *Builder {
 		factIndex: indexDraftOf(base.factIndex), entityIndex: indexDraftOf(base.entityIndex),
 		topicIndex: indexDraftOf(base.topicIndex), batchIndex: indexDraftOf(base.batchIndex),
 		minors: draftOf(base.minors), minorIndex: indexDraftOf(base.minorIndex), minorEnds: indexDraftOf(base.minorEnds),
+		identities: draftOf(base.identities), components: draftOf(base.components), identityIndex: indexDraftOf(base.identityIndex),
 		spine:   spineDraft{spine: base.spine},
 		present: base.present, edges: base.edges, minorsOf: base.minorsOf, bytes: base.bytes,
 	}
@@ -99,13 +103,14 @@ func (b *Builder) Add(c Change) error {
 
 // Snapshot returns the result. The builder must not be used afterwards.
 func (b *Builder) Snapshot() *Snapshot {
-	b.groupEntities()
+	b.settleIdentities()
 	b.trim()
 	return &Snapshot{
 		space: b.space,
 		facts: b.facts.vec, entities: b.entities.vec, topics: b.topics.vec, batches: b.batches.vec, atoms: b.atoms.table(),
 		factIndex: b.factIndex.idx, entityIndex: b.entityIndex.idx, topicIndex: b.topicIndex.idx, batchIndex: b.batchIndex.idx,
 		minors: b.minors.vec, minorIndex: b.minorIndex.idx, minorEnds: b.minorEnds.idx, spine: b.spine.spine,
+		identities: b.identities.vec, components: b.components.vec, identityIndex: b.identityIndex.idx,
 		present: b.present, edges: b.edges, minorsOf: b.minorsOf, bytes: b.bytes + b.atoms.bytes,
 	}
 }

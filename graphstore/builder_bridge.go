@@ -5,9 +5,13 @@ import "slices"
 func (b *Builder) putEntity(e Entity) {
 	i, ok := findBridge(&b.entityIndex.idx, &b.entities.vec, e.ID)
 	if !ok {
-		i = b.entities.place(new(bridgeNode))
+		node := new(bridgeNode)
+		i = b.entities.place(node)
 		b.entityIndex.add(tagOf(e.ID), i)
-		b.regroup = b.regroup || b.inMergeLog(e.ID)
+		if self, named := findIdentity(&b.identityIndex.idx, &b.identities.vec, e.ID); named {
+			node.identity = self + 1
+			b.unresolve(b.identities.vec.ref(self).in)
+		}
 	}
 	b.setEntity(b.ownBridge(Bridge{Mentions, i}), e)
 }
@@ -83,7 +87,9 @@ func (b *Builder) removeFarNode(k Key) error {
 	if left := len(node.facts); left > 0 {
 		return errEdgesRemain(k, left)
 	}
-	b.regroup = b.regroup || node.group != nil || node.root != 0
+	if node.identity != 0 {
+		b.unresolve(b.identities.vec.ref(node.identity - 1).in)
+	}
 	b.bytes -= node.bytes()
 	b.atoms.release(node.typ)
 	idx.remove(tagOf(k.Node), i)

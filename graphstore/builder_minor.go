@@ -3,9 +3,6 @@ package graphstore
 import "fmt"
 
 func (b *Builder) putMinor(c Change) {
-	if c.Merge != nil {
-		b.regroup = true
-	}
 	i, ok := findMinor(&b.minorIndex.idx, &b.minors.vec, c.Key())
 	if !ok {
 		b.placeMinor(c)
@@ -14,6 +11,9 @@ func (b *Builder) putMinor(c Change) {
 	m := b.minors.vec.at(i)
 	b.bytes += minorSize(c) - minorSize(m.change)
 	b.minors.set(i, &minor{change: c, key: m.key, edges: m.edges})
+	if c.Merge != nil {
+		b.redecide(c.Merge)
+	}
 }
 
 func (b *Builder) placeMinor(c Change) {
@@ -25,8 +25,11 @@ func (b *Builder) placeMinor(c Change) {
 	}
 	b.bytes += minorSize(c)
 	b.minorsOf[m.key.Kind]++
-	if c.Edge != nil {
+	switch {
+	case c.Edge != nil:
 		b.edges++
+	case c.Merge != nil:
+		b.decide(i, c.Merge)
 	}
 }
 
@@ -80,7 +83,7 @@ func (b *Builder) removeMinor(k Key) error {
 		b.countMinorEdge(m.change, -1)
 		b.edges--
 	case k.Kind == KindMerge:
-		b.regroup = true
+		b.withdraw(i, m.change.Merge)
 	}
 	b.minorsOf[k.Kind]--
 	b.bytes -= minorSize(m.change)

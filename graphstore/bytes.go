@@ -18,6 +18,7 @@ const (
 	spineBytes  = 5                    // the place of a fact on the spine
 	linkBytes   = 17                   // a Link, with what the allocator rounds up
 	noteBytes   = 14                   // a note
+	mergedBytes = 124 + indexBytes     // identity, its rows, and half of a component, since most are pairs
 	emptyBytes  = 512                  // the snapshot itself
 )
 
@@ -32,6 +33,8 @@ func (b *Builder) Bytes() int64 { return emptyBytes + b.bytes + b.atoms.bytes }
 // texts records share, so the sum over a graph is within a third or so of [Snapshot.Bytes].
 func EstimateBytes(c Change) int64 {
 	switch {
+	case c.Merge != nil:
+		return minorSize(c) + 2*mergedBytes
 	case isMinorRecord(c):
 		return minorSize(c)
 	case c.Fact != nil:

@@ -74,8 +74,11 @@ type Fact struct {
 	ValidTo    Instant // end of validity as the producer stated it, exclusive; absent: for ever
 	RecordedAt Instant // when the memory system learned it
 
-	SupersededBy string  // the fact that retired it, while State is StateSuperseded; may be empty
-	SupersededAt Instant // time of the event that retired it
+	// The fact that retired it, and the time of the event that did; may be empty. They are there while the latest lifecycle
+	// change, Registers.State, is a supersession. State may be another one then: a delete or a withdrawal hides it
+	// (StateDeleted), and it does not outlive the fact that it was for, if that is withdrawn (StateActive).
+	SupersededBy string
+	SupersededAt Instant
 }
 
 // Version returns the greatest version of any write to the fact, 0 for an unseen one.

@@ -30,14 +30,15 @@ func merges(t testing.TB, rows ...graphstore.Merge) *graphstore.Snapshot {
 		mention(fact, e)
 	}
 	mention("1", "b")
-	for _, m := range rows {
-		changes = append(changes, graphstore.PutMerge(sp, m))
+	return with(t, graphstore.NewSnapshot(sp), append(changes, putMerges(sp, rows)...)...)
+}
+
+func putMerges(sp graphstore.Space, rows []graphstore.Merge) []graphstore.Change {
+	changes := make([]graphstore.Change, len(rows))
+	for i, m := range rows {
+		changes[i] = graphstore.PutMerge(sp, m)
 	}
-	s, err := graphstore.NewSnapshot(sp).With(changes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return changes
 }
 
 // row says at a version that one entity is another.
@@ -143,6 +144,27 @@ func TestMergesAreUndoneWhole(t *testing.T) {
 	}
 	if apart.Digest() != plain.Digest() {
 		t.Error("rows came and went, and something else changed")
+	}
+}
+
+// What is decided in one version is not decided in another that was made of the same one.
+func TestMergesOfVersionsApart(t *testing.T) {
+	base := merges(t, row("b", "a", 1), row("c", "a", 2)) // a, b and c, with room for one more
+	var versions []*graphstore.Snapshot
+	for _, rows := range [][]graphstore.Merge{{row("d", "a", 3)}, {row("e", "f", 3), row("d", "a", 3)}, {row("f", "a", 3)}} {
+		versions = append(versions, with(t, base, putMerges(base.Space(), rows)...))
+	}
+	for i, want := range []string{"aaaaef", "aaaaff", "aaadea"} {
+		var got string
+		for _, e := range strings.Split("abcdef", "") {
+			got += versions[i].Resolve(e)
+		}
+		if got != want {
+			t.Errorf("version %d: abcdef are %s: want %s", i, got, want)
+		}
+		if err := graphstoretest.CheckSnapshot(versions[i]); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 package graphstore
 
-// Step says why two entities are one.
+// Step says what was decided of two entities: StepUnmerged makes them two, each of the others makes them one.
 type Step string
 
 // The steps of the merge log.

@@ -43,31 +43,23 @@ func minorSize(c Change) int64 {
 
 func minorTag(k Key) uint32 { return uint32(maphash.Comparable(shardSeed, k)) }
 
-// minorEnds returns the keys of the records that a minor record is found by besides its own: the ends of an edge, the
-// entities of a merge.
+// minorEnds returns the keys of the records that a minor record is found by besides its own: the ends of an edge. A merge
+// is found by its identities.
 func minorEnds(c Change) []Key {
-	switch {
-	case c.Merge != nil:
-		return []Key{{Kind: KindEntity, Node: c.Merge.Merged}, {Kind: KindEntity, Node: c.Merge.Kept}}
-	case c.Edge != nil:
-		source, target := c.Edge.Type.Ends()
-		return []Key{{Kind: source, Node: c.Edge.Source}, {Kind: target, Node: c.Edge.Target}}
-	default:
+	if c.Edge == nil {
 		return nil
 	}
+	source, target := c.Edge.Type.Ends()
+	return []Key{{Kind: source, Node: c.Edge.Source}, {Kind: target, Node: c.Edge.Target}}
 }
 
 // isEnd reports whether a key is one of the minorEnds of a record.
 func isEnd(c Change, k Key) bool {
-	switch {
-	case c.Merge != nil:
-		return k == Key{Kind: KindEntity, Node: k.Node} && (k.Node == c.Merge.Merged || k.Node == c.Merge.Kept)
-	case c.Edge != nil:
-		source, target := c.Edge.Type.Ends()
-		return k == Key{Kind: source, Node: c.Edge.Source} || k == Key{Kind: target, Node: c.Edge.Target}
-	default:
+	if c.Edge == nil {
 		return false
 	}
+	source, target := c.Edge.Type.Ends()
+	return k == Key{Kind: source, Node: c.Edge.Source} || k == Key{Kind: target, Node: c.Edge.Target}
 }
 
 func findMinor(idx *index, minors *vec[*minor], k Key) (int32, bool) {

@@ -34,11 +34,14 @@ type Snapshot struct {
 	topics   vec[*bridgeNode]
 	batches  vec[batch]
 	minors   vec[*minor]
-	atoms    atoms
-	spine    spine
+	// Entities in the merge log.
+	identities vec[identity]
+	components vec[*component]
+	atoms      atoms
+	spine      spine
 
 	factIndex, entityIndex, topicIndex, batchIndex index
-	minorIndex, minorEnds                          index
+	minorIndex, minorEnds, identityIndex           index
 
 	present  int // facts that are neither unseen nor deleted
 	edges    int // contributions
@@ -188,10 +191,12 @@ func (s *Snapshot) Bridges(n Node) iter.Seq[Bridge] {
 }
 
 func (s *Snapshot) resolveBridge(b Bridge) Bridge {
-	if s.minorsOf[KindMerge] > 0 && b.Type == Mentions {
-		if root := s.entities.at(b.to).root; root > 0 {
-			b.to = root - 1
-		}
+	if s.identityIndex.n == 0 || b.Type != Mentions {
+		return b
+	}
+	if self := s.entities.at(b.to).identity; self > 0 {
+		x := s.identities.ref(self - 1)
+		b.to = s.components.at(x.in).rootsIn(s).shown(x.at)
 	}
 	return b
 }

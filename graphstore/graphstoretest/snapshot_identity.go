@@ -2,6 +2,7 @@ package graphstoretest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -63,6 +64,17 @@ func (n *naive) checkMerges() error {
 		if err := differ("facts on "+id+" itself", n.ids(slices.Values(n.FactsOn(graphstore.Key{Kind: graphstore.KindEntity, Node: id}))), sortedIDs(own)); err != nil {
 			return err
 		}
+	}
+	return n.checkRoots()
+}
+
+// checkRoots asks who each entity is, and each id that is none but stands in the merge log.
+func (n *naive) checkRoots() error {
+	ids := slices.Collect(maps.Keys(n.entities))
+	for _, m := range n.merges {
+		ids = append(ids, m.Merged, m.Kept)
+	}
+	for _, id := range ids {
 		if err := differ("root of "+id, n.Resolve(id), n.root(id)); err != nil {
 			return err
 		}
