@@ -162,7 +162,8 @@ func readPartial(data []byte, out any) error {
 	var problem struct {
 		SoFar json.RawMessage `json:"so_far"`
 	}
-	if json.Unmarshal(data, &problem) != nil || problem.SoFar == nil {
+	_ = json.Unmarshal(data, &problem) // what is no problem document has nothing to say of it
+	if problem.SoFar == nil {
 		return nil
 	}
 	if err := json.Unmarshal(problem.SoFar, out); err != nil {

@@ -113,6 +113,9 @@ func (e *env) printForgotten(f server.Forgotten) {
 		e.printf("\n  log:          %d events, %d dead letters, of %d messages looked at\n", f.Log.Events, f.Log.Dead, f.Log.Read)
 		e.printf("  points:       %d erased, %d remain in %s\n", f.Points.Erased, f.Points.Remaining, f.Points.Store)
 	}
+	if nothingKnown(f) && len(f.Steps) > 0 {
+		e.printf("  nothing of this user was known: is the id spelled as in the events?\n")
+	}
 	if c := f.Compaction; c != nil {
 		e.printf("  graph's file: written anew, %s -> %s\n", bytesText(c.BytesBefore), bytesText(c.BytesAfter))
 	}
@@ -161,7 +164,16 @@ func (e *env) printVerification(v server.Verification) {
 			e.printf("  %s at %d\n", p.File, p.Offset)
 		}
 	}
-	if v.Clean {
+	switch {
+	case v.Clean && len(v.Kept) > 0:
+		e.printf("nothing found but what stays, as listed\n")
+	case v.Clean:
 		e.printf("nothing found\n")
 	}
+}
+
+// nothingKnown reports whether nothing of the user was anywhere, as of one whose name is misspelt.
+func nothingKnown(f server.Forgotten) bool {
+	g := f.Graph
+	return f.Log.Events+f.Log.Dead+f.Log.Later+int(f.Points.Erased)+int(f.Points.Remaining)+g.Facts+g.Entities+g.Topics+g.Schemas+g.Refs+g.Merges+g.Tombstones+len(g.Edges) == 0
 }

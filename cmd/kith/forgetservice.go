@@ -362,6 +362,10 @@ func (f *forgetting) say() {
 			remain = append(remain, fmt.Sprintf("%s, an old copy of a whole graph (--old-copies removes those of all users)", c.Path))
 		}
 	}
+	if g := cfg.Standby; g.On {
+		remain = append(remain, fmt.Sprintf("the files of the other services of the group %s: their graphs forget by the same event, and each needs its own kith compact and kith forget --verify-only",
+			g.Group))
+	}
 	f.out.Remains = append(remain, "backups, and logs of services: wherever they are, they were not looked at",
 		"what the file system or the disk keeps in blocks that are free now: kith replaces files, it does not overwrite disks")
 }
