@@ -101,14 +101,26 @@ func (k Key) IsEdge() bool { return k.Kind == 0 }
 
 // Compare orders keys: nodes before edges, then by kind or type, ids and asserter, bytewise.
 func (k Key) Compare(o Key) int {
-	return cmp.Or(
-		compareBool(k.IsEdge(), o.IsEdge()),
-		cmp.Compare(k.Kind, o.Kind),
-		cmp.Compare(k.Relation, o.Relation),
-		cmp.Compare(k.Node, o.Node),
-		cmp.Compare(k.Target, o.Target),
-		cmp.Compare(k.Asserter.Kind, o.Asserter.Kind),
-		cmp.Compare(k.Asserter.ID, o.Asserter.ID))
+	// One after the other, since this is what sorting a transaction takes its time for.
+	if by := compareBool(k.IsEdge(), o.IsEdge()); by != 0 {
+		return by
+	}
+	if by := cmp.Compare(k.Kind, o.Kind); by != 0 {
+		return by
+	}
+	if by := cmp.Compare(k.Relation, o.Relation); by != 0 {
+		return by
+	}
+	if by := cmp.Compare(k.Node, o.Node); by != 0 {
+		return by
+	}
+	if by := cmp.Compare(k.Target, o.Target); by != 0 {
+		return by
+	}
+	if by := cmp.Compare(k.Asserter.Kind, o.Asserter.Kind); by != 0 {
+		return by
+	}
+	return cmp.Compare(k.Asserter.ID, o.Asserter.ID)
 }
 
 // String returns the key for logs and errors.

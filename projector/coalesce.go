@@ -12,21 +12,39 @@ import (
 // plan was made against, it gives the graph that applying the plans one by one gives. The order is by user id, then key.
 func Coalesce(plans ...[]graphstore.Change) []graphstore.Change {
 	type id struct {
-		space graphstore.Space
-		key   graphstore.Key
+		user string
+		key  graphstore.Key
 	}
-	last := map[id]graphstore.Change{}
+	n := 0
+	for _, changes := range plans {
+		n += len(changes)
+	}
+	places := make(map[id]int, n)
+	ids, last := make([]id, 0, n), make([]graphstore.Change, 0, n)
 	for _, changes := range plans {
 		for _, c := range changes {
-			last[id{c.Space, c.Key()}] = c
+			is := id{c.Space.UserID(), c.Key()}
+			if at, known := places[is]; known {
+				last[at] = c
+				continue
+			}
+			places[is] = len(last)
+			ids, last = append(ids, is), append(last, c)
 		}
 	}
-	out := make([]graphstore.Change, 0, len(last))
-	for _, c := range last {
-		out = append(out, c)
+	order := make([]int, len(last))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortFunc(out, func(a, b graphstore.Change) int {
-		return cmp.Or(cmp.Compare(a.Space.UserID(), b.Space.UserID()), a.Key().Compare(b.Key()))
+	slices.SortFunc(order, func(a, b int) int {
+		if by := cmp.Compare(ids[a].user, ids[b].user); by != 0 {
+			return by
+		}
+		return ids[a].key.Compare(ids[b].key)
 	})
+	out := make([]graphstore.Change, len(last))
+	for i, at := range order {
+		out[i] = last[at]
+	}
 	return out
 }
