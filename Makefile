@@ -26,7 +26,7 @@ demo: build ## The same without serving, in a directory of its own
 
 .PHONY: test
 test: ## Run all tests
-	$(GO) test ./...
+	$(GO) test -timeout 40m ./...
 
 .PHONY: chaos
 chaos: ## Break running services in every way their store can be broken; under 10 minutes
