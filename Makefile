@@ -43,7 +43,7 @@ soak: ## Send 200,000 events (SOAK=n) through a service that is disturbed all th
 
 .PHONY: race
 race: ## Run the short tests under the race detector, without the packages that are cgo through and through
-	$(GO) test -race -short $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')
+	$(GO) test -race -short -timeout 40m $$($(GO) list ./... | grep -Ev '$(RACE_SKIP)')
 
 .PHONY: lint
 lint: bin/golangci-lint ## gofmt, go vet and golangci-lint
