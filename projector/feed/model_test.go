@@ -186,8 +186,8 @@ func TestRandomHistoriesEndInTheGraphOfTheModel(t *testing.T) {
 			seed = rand.Uint64()
 		}
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			p := newPassage(t, seed) // one after the other: generators make themselves ready at their first use
 			t.Parallel()
-			p := newPassage(t, seed)
 			p.server = startServer(t, t.TempDir(), "127.0.0.1:0").ClientURL()
 			p.js = connectTo(t, p.server)
 			if err := EnsureStreams(testContext(t), p.js, StreamsConfig{}); err != nil {
