@@ -55,7 +55,7 @@ func (l *lines) count(prefix string) (n int) {
 // testContext ends the test's waits before the test binary's own timeout does.
 func testContext(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -60,7 +60,11 @@ func (h holding) startOf(cfg jetstream.ConsumerConfig) jetstream.ConsumerConfig 
 // lacks reports whether the graph may lack events that its consumer takes for settled, and which the stream still has.
 func (h holding) lacks(stream *jetstream.StreamInfo, consumer *jetstream.ConsumerInfo) bool {
 	gone := max(stream.State.FirstSeq, 1) - 1
-	return h.known && max(h.seq, gone) < acknowledged(consumer)
+	settled := acknowledged(consumer)
+	if h.seq == 0 { // it has nothing of this stream; acknowledgements of another graph's may be on their way still
+		settled = max(settled, consumer.Delivered.Stream)
+	}
+	return h.known && max(h.seq, gone) < settled
 }
 
 // acknowledged returns the greatest sequence that may have been acknowledged: the last delivered one, unless everything
