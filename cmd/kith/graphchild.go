@@ -33,10 +33,14 @@ func (graphChildCmd) Run(e *env) error {
 		}
 		return store, nil
 	}
-	build := func(ctx context.Context, path, id string, mark graphstore.Mark, all func(func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {
-		return kuzu.Build(ctx, path, kuzu.BuildConfig{Config: e.kuzuConfig(), ID: id, Mark: mark}, all)
+	return child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Build: buildGraph(e.kuzuConfig()), Logger: e.log})
+}
+
+// buildGraph writes a whole graph into a new file.
+func buildGraph(cfg kuzu.Config) func(ctx context.Context, path, id string, mark graphstore.Mark, all func(func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {
+	return func(ctx context.Context, path, id string, mark graphstore.Mark, all func(func(graphstore.Change) error) error) (graphstore.Head, graphstore.Stats, error) {
+		return kuzu.Build(ctx, path, kuzu.BuildConfig{Config: cfg, ID: id, Mark: mark}, all)
 	}
-	return child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Build: build, Logger: e.log})
 }
 
 func (e *env) kuzuConfig() kuzu.Config { return kuzu.Config{Logger: e.log} }

@@ -76,7 +76,7 @@ func soakChild() bool {
 		}
 		return s, nil
 	}
-	fail(child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Logger: quiet}))
+	fail(child.Serve(open, child.ServeConfig{Errors: graphErrors(), OrphanWait: orphanWait, Build: buildGraph(kuzu.Config{Logger: quiet}), Logger: quiet}))
 	return true
 }
 
