@@ -93,6 +93,20 @@ func (t RelationType) Ends() (source, target NodeKind) {
 	}
 }
 
+// Field returns the field of a fact by which it asserts edges of the type; of types that no fact asserts it says nothing.
+func (t RelationType) Field() Field {
+	switch t {
+	case Mentions:
+		return FieldEntities
+	case TaggedWith:
+		return FieldTags
+	case SemanticNeighbor:
+		return FieldNeighbors
+	default:
+		return FieldRelations
+	}
+}
+
 // MarshalText returns the name.
 func (t RelationType) MarshalText() ([]byte, error) {
 	if !t.Valid() {

@@ -33,15 +33,8 @@ func (d *draft) deriveBatch(batch string, joined []graphstore.Fact) {
 	slices.SortFunc(members, func(a, b graphstore.Fact) int {
 		return cmp.Or(cmp.Compare(a.BatchSeq, b.BatchSeq), cmp.Compare(a.ID, b.ID))
 	})
-	changes := map[graphstore.Key]edgeChange{}
-	for _, e := range d.batchEdges(batch, before) {
-		changes[e.Key()] = edgeChange{old: &e}
-	}
-	for _, e := range coOccurs(batch, members, d.cfg.MaxCoOccurs) {
-		c := changes[e.Key()]
-		c.now = &e
-		changes[e.Key()] = c
-	}
+	changes := edgeChanges{}
+	changes.restate(d.batchEdges(batch, before), coOccurs(batch, members, d.cfg.MaxCoOccurs))
 	for key, c := range changes {
 		d.change(key, c)
 	}

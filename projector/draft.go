@@ -46,6 +46,21 @@ type settledFact struct {
 // edgeChange is one edge before and after; nil where there is none.
 type edgeChange struct{ old, now *graphstore.Edge }
 
+// edgeChanges are changes of edges, by key.
+type edgeChanges map[graphstore.Key]edgeChange
+
+// restate notes that old edges give way to new ones, some of which may be the same.
+func (c edgeChanges) restate(old, now []graphstore.Edge) {
+	for _, e := range old {
+		c[e.Key()] = edgeChange{old: &e}
+	}
+	for _, e := range now {
+		both := c[e.Key()]
+		both.now = &e
+		c[e.Key()] = both
+	}
+}
+
 func newDraft(p *Projector, view *graphstore.Snapshot) *draft {
 	return &draft{
 		Projector: p, view: view, settled: map[string]*settledFact{},
@@ -118,7 +133,7 @@ func (d *draft) settleEdges(before, after graphstore.Fact, asserted map[graphsto
 			continue
 		}
 		c := edgeChange{old: &e}
-		if _, settled := asserted[fieldOf(e.Type)]; !settled {
+		if _, settled := asserted[e.Type.Field()]; !settled {
 			c.now = &e
 		}
 		changes[e.Key()] = c
@@ -143,20 +158,6 @@ func (d *draft) change(key graphstore.Key, c edgeChange) {
 		return
 	}
 	d.edges[key] = c
-}
-
-// fieldOf returns the field of a fact that asserts edges of a type.
-func fieldOf(t graphstore.RelationType) graphstore.Field {
-	switch t {
-	case graphstore.Mentions:
-		return graphstore.FieldEntities
-	case graphstore.TaggedWith:
-		return graphstore.FieldTags
-	case graphstore.SemanticNeighbor:
-		return graphstore.FieldNeighbors
-	default:
-		return graphstore.FieldRelations
-	}
 }
 
 // changes derives what follows from the settled records and returns the changes of all of it.

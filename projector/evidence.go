@@ -38,10 +38,10 @@ func (d *draft) settleSchema(now graphstore.Schema, evidence []string) {
 // deriveEvidence brings derived_from in line with the schemas and with which facts are present, and appends what becomes
 // of schemas and refs.
 func (d *draft) deriveEvidence(out []graphstore.Change) []graphstore.Change {
-	changes := map[graphstore.Key]edgeChange{}
+	changes := edgeChanges{}
 	for id, c := range d.schemas {
 		out = append(out, d.schemaChange(id, c))
-		d.restate(changes, d.view.Evidence(id), c.evidenceNow(d, id))
+		changes.restate(d.view.Evidence(id), c.evidenceNow(d, id))
 	}
 	for id, s := range d.settled {
 		if s.before.Present() != s.after.Present() {
@@ -92,23 +92,11 @@ func (d *draft) evidenceEdge(schema, fact string) graphstore.Edge {
 }
 
 // redirectEvidence has the evidence of other schemas follow a fact that came or went.
-func (d *draft) redirectEvidence(changes map[graphstore.Key]edgeChange, fact string) {
+func (d *draft) redirectEvidence(changes edgeChanges, fact string) {
 	for _, e := range d.view.Cited(fact) {
 		if _, settled := d.schemas[e.Source]; !settled {
-			d.restate(changes, []graphstore.Edge{e}, []graphstore.Edge{d.evidenceEdge(e.Source, fact)})
+			changes.restate([]graphstore.Edge{e}, []graphstore.Edge{d.evidenceEdge(e.Source, fact)})
 		}
-	}
-}
-
-// restate notes that old edges give way to new ones.
-func (d *draft) restate(changes map[graphstore.Key]edgeChange, old, now []graphstore.Edge) {
-	for _, e := range old {
-		changes[e.Key()] = edgeChange{old: &e}
-	}
-	for _, e := range now {
-		c := changes[e.Key()]
-		c.now = &e
-		changes[e.Key()] = c
 	}
 }
 

@@ -157,13 +157,12 @@ func (p *spinePlan) next(place graphstore.SpinePlace) string {
 
 // restep brings the step from one fact to the next in line.
 func (p *spinePlan) restep(id string) {
-	changes := map[graphstore.Key]edgeChange{}
+	var old, now []graphstore.Edge
 	by := graphstore.Asserter{Kind: graphstore.BySpine}
 	if n, ok := p.d.view.Node(id); ok {
 		for _, l := range p.d.view.Links(n) {
 			if l.Type == graphstore.TemporalNext && l.Out() && p.d.view.Asserter(n, l) == by {
-				e := graphstore.Edge{Source: id, Target: p.d.view.ID(l.To), Type: l.Type, Asserter: by, Weight: l.Weight}
-				changes[e.Key()] = edgeChange{old: &e}
+				old = append(old, graphstore.Edge{Source: id, Target: p.d.view.ID(l.To), Type: l.Type, Asserter: by, Weight: l.Weight})
 			}
 		}
 	}
@@ -171,12 +170,11 @@ func (p *spinePlan) restep(id string) {
 	if place, on := graphstore.PlaceOnSpine(&from); on {
 		if next := p.next(place); next != "" {
 			to := p.d.factNow(next)
-			e := graphstore.Edge{Source: id, Target: next, Type: graphstore.TemporalNext, Asserter: by, Weight: spineWeight(&from, &to)}
-			c := changes[e.Key()]
-			c.now = &e
-			changes[e.Key()] = c
+			now = append(now, graphstore.Edge{Source: id, Target: next, Type: graphstore.TemporalNext, Asserter: by, Weight: spineWeight(&from, &to)})
 		}
 	}
+	changes := edgeChanges{}
+	changes.restate(old, now)
 	for key, c := range changes {
 		p.d.change(key, c)
 	}

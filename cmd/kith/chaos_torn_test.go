@@ -11,28 +11,15 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/kithgraph/kith/projector/feed"
 )
 
 // publisher publishes through the running service's NATS server until the test has closed it.
 func (w *world) publisher() (p *feed.Publisher, done func()) {
 	w.t.Helper()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		w.t.Fatalf("service file: %v %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
+	nc, js := jetStreamOf(w.t, w.dir)
+	p, err := (&env{}).newPublisher(context.Background(), js)
 	if err != nil {
-		w.t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if p, err = (&env{}).newPublisher(context.Background(), js); err != nil {
 		w.t.Fatal(err)
 	}
 	return p, func() {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/kithgraph/kith/internal/server"
@@ -27,19 +26,8 @@ type deadWorld struct {
 // jet connects to the stream of the running service.
 func (w *deadWorld) jet() jetstream.JetStream {
 	w.t.Helper()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		w.t.Fatalf("%v, %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nc, js := jetStreamOf(w.t, w.dir)
 	w.t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	eventually(w.t, w.p, func() bool {
 		_, err := js.Stream(context.Background(), feed.DeadStream)
 		return err == nil

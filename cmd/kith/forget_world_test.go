@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/kithgraph/kith/internal/server"
@@ -133,19 +132,8 @@ func (w *forgetWorld) start() {
 // stream connects to the stream of the running service.
 func (w *forgetWorld) stream() jetstream.JetStream {
 	w.t.Helper()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		w.t.Fatalf("service file: %v %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nc, js := jetStreamOf(w.t, w.dir)
 	w.t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	return js
 }
 

@@ -74,7 +74,7 @@ func (l *later) edge(e graphstore.Edge) bool {
 	said := false
 	switch e.Asserter.Kind {
 	case graphstore.ByFact:
-		said = l.said(e.Asserter.ID, fieldOf(e.Type))
+		said = l.said(e.Asserter.ID, e.Type.Field())
 	case graphstore.ByBatch:
 		said = l.said(e.Source, graphstore.FieldBatch) && l.said(e.Target, graphstore.FieldBatch)
 	case graphstore.BySpine:
@@ -97,18 +97,4 @@ func (l *later) edge(e graphstore.Edge) bool {
 func (l *later) said(fact string, field graphstore.Field) bool {
 	r, ok := l.facts[fact]
 	return ok && !r.Of(field).IsZero()
-}
-
-// fieldOf returns the field by which a fact asserts edges of a type.
-func fieldOf(t graphstore.RelationType) graphstore.Field {
-	switch t {
-	case graphstore.Mentions:
-		return graphstore.FieldEntities
-	case graphstore.TaggedWith:
-		return graphstore.FieldTags
-	case graphstore.SemanticNeighbor:
-		return graphstore.FieldNeighbors
-	default:
-		return graphstore.FieldRelations
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -94,18 +93,7 @@ func drift(s *graphstore.Snapshot) []graphstore.Change {
 // eventStream connects to the embedded server's stream of a data directory.
 func (w *world) eventStream() (jetstream.Stream, jetstream.JetStream, func()) {
 	w.t.Helper()
-	r, ok, err := readRunFile(w.dir)
-	if err != nil || !ok {
-		w.t.Fatalf("service file: %v %v", ok, err)
-	}
-	nc, err := nats.Connect(r.NATS)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	js, err := jetstream.New(nc)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	nc, js := jetStreamOf(w.t, w.dir)
 	stream, err := js.Stream(context.Background(), feed.EventStream)
 	if err != nil {
 		w.t.Fatal(err)
