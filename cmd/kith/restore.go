@@ -62,7 +62,7 @@ func (c restoreCmd) Run(e *env) (err error) {
 }
 
 // graphSuffixes are what is added to the path of a graph by its files: they belong together.
-var graphSuffixes = []string{"", ".wal", ".shadow"}
+var graphSuffixes = []string{"", ".wal", ".shadow", ".undo", ".undo.json"}
 
 // graphFiles returns those that are there.
 func graphFiles(path string) []string {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// The files of a graph, by what is added to its path: the graph, the log, the pages of a checkpoint. They make sense only
-// together. The lock file beside them stays.
-var graphSuffixes = []string{"", ".wal", ".shadow"}
+// The files of a graph, by what is added to its path: the graph, the log, the pages of a checkpoint, the way back from it. They
+// make sense only together. The lock file beside them stays.
+var graphSuffixes = []string{"", ".wal", ".shadow", ".undo", ".undo.json"}
 
 const (
 	lockSuffix       = ".lock"

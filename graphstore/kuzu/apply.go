@@ -145,6 +145,14 @@ func (s *Store) reopen(index bool) (err error) {
 	if err := s.checkFiles(); err != nil {
 		return err
 	}
+	if undone, err := undoCheckpoint(s.path); err != nil {
+		return err
+	} else if undone {
+		s.log.Warn("a checkpoint failed: it was taken back", "path", s.path)
+		if s.file, err = identify(s.path); err != nil {
+			return err
+		}
+	}
 	if s.engine, err = openEngine(s.path, s.cfg, &s.leaked); err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (s *Store) backupPath(path string) (string, error) {
 	if abs, err = resolve(abs); err != nil {
 		return "", err
 	}
-	for _, own := range []string{walSuffix, shadowSuffix, lockSuffix, spillSuffix, buildingSuffix} {
+	for _, own := range []string{walSuffix, shadowSuffix, lockSuffix, spillSuffix, buildingSuffix, undoSuffix} {
 		if strings.HasPrefix(abs, s.path+own) {
 			return "", fmt.Errorf("%s: names like this one are of the graph file itself", abs)
 		}

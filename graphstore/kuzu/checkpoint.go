@@ -57,11 +57,18 @@ func (s *Store) merge() error {
 	if err := s.renewHead(); err != nil {
 		return err
 	}
-	if err := s.engine.writer.exec("CHECKPOINT"); err != nil {
+	back, err := s.prepareUndo()
+	if err != nil {
 		return err
 	}
+	if s.cfg.hooks.merging != nil {
+		s.cfg.hooks.merging()
+	}
+	if err := s.engine.writer.exec("CHECKPOINT"); err != nil {
+		return err // the way back is taken when the engine is replaced
+	}
 	s.budget.reset()
-	return nil
+	return back.remove()
 }
 
 // renewHead leaves one row of heads.
@@ -81,11 +88,14 @@ func (s *Store) checkSpace() error {
 	if err != nil {
 		return err
 	}
-	need := uint64(fileSize(s.path)) + 2*uint64(fileSize(s.path+walSuffix)) + checkpointMargin
-	if free < need {
+	if need := s.checkpointSpace(); free < need {
 		return fmt.Errorf("%w: checkpoint needs up to %d MiB on the disk, %d are free", ErrDisk, need>>20, free>>20)
 	}
 	return nil
+}
+
+func (s *Store) checkpointSpace() uint64 {
+	return uint64(fileSize(s.path)) + 2*uint64(fileSize(s.path+walSuffix)) + checkpointMargin
 }
 
 // Space that a transaction is refused without: a disk that runs full in a commit is an error of Kuzu's, but the file must

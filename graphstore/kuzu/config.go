@@ -63,6 +63,7 @@ type hooks struct {
 	forceBatch bool                     // batches from two rows on, whatever the tables' sizes
 	page       int64                    // rows of a page
 	checkpoint func(took time.Duration) // told after each checkpoint
+	merging    func()                   // told before Kuzu merges the log into the file
 	copied     func()                   // told after each chunk of a backup
 }
 

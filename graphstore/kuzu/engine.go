@@ -3,6 +3,7 @@ package kuzu
 import (
 	"context"
 	"fmt"
+	"os"
 	"sync/atomic"
 
 	gokuzu "github.com/kuzudb/go-kuzu"
@@ -16,6 +17,7 @@ import (
 //   - statements that were closed free their memory only with their connection.
 type engine struct {
 	db      *gokuzu.Database
+	file    *os.File // to copy it: a file that is opened and closed again while Kuzu has it loses Kuzu's lock
 	writer  *session
 	readers chan *session // a place per reader; nil until it is needed
 	pool    int64         // bytes
@@ -38,6 +40,10 @@ func openEngine(path string, cfg Config, leaked *atomic.Int64) (*engine, error) 
 	e := &engine{db: db, readers: make(chan *session, cfg.Readers), pool: pool, cfg: cfg, leaked: leaked}
 	for range cfg.Readers {
 		e.readers <- nil
+	}
+	if e.file, err = os.Open(path); err != nil {
+		e.close()
+		return nil, err
 	}
 	if err := e.openWriter(); err != nil {
 		e.close()
@@ -98,6 +104,9 @@ func (e *engine) close() {
 		e.writer.close()
 	}
 	e.db.Close()
+	if e.file != nil {
+		_ = e.file.Close() // it was only read
+	}
 }
 
 // read lends a reading session to fn, within one transaction: fn sees one committed state. A session whose transaction

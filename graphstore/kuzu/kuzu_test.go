@@ -32,6 +32,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, killed(path))
 		os.Exit(1)
 	}
+	if path := os.Getenv(checkpointPath); path != "" {
+		fmt.Fprintln(os.Stderr, checkpointed(path))
+		os.Exit(1)
+	}
 	if path := os.Getenv(damagedPath); path != "" {
 		fmt.Println(readDamaged(path))
 		os.Exit(0)

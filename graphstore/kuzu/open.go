@@ -36,10 +36,17 @@ func Open(path string, cfg Config) (*Store, error) {
 }
 
 func openOwned(path string, cfg Config, owner *flock.Flock) (*Store, error) {
+	s := newStore(path, cfg, owner)
+	undone, err := undoCheckpoint(path)
+	if err != nil {
+		return nil, fmt.Errorf("take back a checkpoint that did not end: %w", err)
+	}
+	if undone {
+		s.log.Warn("the process ended in a checkpoint: it was taken back", "path", path)
+	}
 	if err := checkFile(path); err != nil {
 		return nil, err
 	}
-	s := newStore(path, cfg, owner)
 	if err := s.start(); err != nil {
 		s.closeEngine()
 		return nil, err
