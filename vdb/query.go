@@ -88,11 +88,7 @@ func (q Query) Validate(dim int) error {
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks.
 func (q KeywordQuery) Validate() error {
-	var text error
-	if len(q.Text) > MaxTextBytes {
-		text = fmt.Errorf("text has %d bytes: want at most %d", len(q.Text), MaxTextBytes)
-	}
-	return firstBad(checkSpace(q.Space), checkLimit(q.Limit), q.Filter.validate(), text)
+	return firstBad(checkSpace(q.Space), checkLimit(q.Limit), q.Filter.validate(), checkText(q.Text))
 }
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks.

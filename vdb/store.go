@@ -33,7 +33,7 @@ type Info struct {
 	Collection string
 	Dimension  int // 0 when unknown: an embedded store before its first point
 	Points     int64
-	Keyword    bool // whether Keyword works
+	Keyword    bool // whether Keyword and Hybrid work
 }
 
 // Store searches one collection. All methods are safe for concurrent use and honour the context's deadline: when it
@@ -54,6 +54,12 @@ type Store interface {
 	// Keyword returns the points of the space that share a word with the text, best BM25 first, then id. A text without
 	// words gives no matches. ErrUnsupported where Info says so.
 	Keyword(ctx context.Context, q KeywordQuery) ([]Match, error)
+
+	// Hybrid returns what Search and Keyword would, and the cosines of the keyword matches, of one state of the collection as
+	// far as the store has such states. A store that speaks to a server asks it once; again only where points of equal score
+	// reach beyond what a limit asks for at first. ErrUnsupported where Info says that there is no keyword search: then the
+	// dense half is not answered either.
+	Hybrid(ctx context.Context, q HybridQuery) (HybridMatches, error)
 
 	// Get returns the points with these ids that exist in the space, in the order of ids (a repeated id once).
 	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]Point, error)

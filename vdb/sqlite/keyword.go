@@ -49,19 +49,27 @@ func (s *Store) keyword(ctx context.Context, tx *sql.Tx, dim int, q vdb.KeywordQ
 	if err != nil {
 		return nil, err
 	}
-	hits, err := s.best(ctx, tx, m, q.Limit, take, matchExpression(m.userNo, words))
+	hits, err := s.keywordHits(ctx, tx, m, q.Limit, take, words)
 	if err != nil {
-		return nil, fmt.Errorf("read word index: %w", err)
+		return nil, err
 	}
 	fill, err := s.readPayloads(ctx, tx, m, hits)
 	if err != nil {
 		return nil, err
 	}
-	matches := make([]vdb.Match, len(hits))
-	for i, h := range hits {
-		matches[i] = vdb.Match{Point: vdb.Point{Space: q.Space, ID: h.id(), Payload: fill.payloads[h.row()]}, Score: h.score}
+	return fill.matches(q.Space, hits)
+}
+
+// keywordHits returns the best points of the matrix for the words, none for no words.
+func (s *Store) keywordHits(ctx context.Context, tx *sql.Tx, m *matrix, limit int, take func(place) bool, words []string) ([]hit, error) {
+	if len(words) == 0 {
+		return nil, nil
 	}
-	return matches, nil
+	hits, err := s.best(ctx, tx, m, limit, take, matchExpression(m.userNo, words))
+	if err != nil {
+		return nil, fmt.Errorf("read word index: %w", err)
+	}
+	return hits, nil
 }
 
 // best returns the first limit points by score, then id, that take accepts. The index gives rows by score only, so it is

@@ -36,6 +36,10 @@ func (p *pair) Keyword(ctx context.Context, q vdb.KeywordQuery) ([]vdb.Match, er
 	return p.next().Keyword(ctx, q)
 }
 
+func (p *pair) Hybrid(ctx context.Context, q vdb.HybridQuery) (vdb.HybridMatches, error) {
+	return p.next().Hybrid(ctx, q)
+}
+
 func (p *pair) Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]vdb.Point, error) {
 	return p.next().Get(ctx, space, ids, withVectors)
 }

@@ -17,6 +17,19 @@ type filling struct {
 	payloads map[int64]vdb.Payload
 }
 
+// matches joins the hits with their payloads. The filling is of the state that the hits were found in.
+func (f filling) matches(space graphstore.Space, hits []hit) ([]vdb.Match, error) {
+	matches := make([]vdb.Match, len(hits))
+	for i, h := range hits {
+		p, ok := f.payloads[h.row()]
+		if !ok {
+			return nil, fmt.Errorf("%w: point %s is gone though its user was not written to", ErrCorrupt, graphstore.Shorten(h.id()))
+		}
+		matches[i] = vdb.Match{Point: vdb.Point{Space: space, ID: h.id(), Payload: p}, Score: h.score}
+	}
+	return matches, nil
+}
+
 func (s *Store) readPayloads(ctx context.Context, tx *sql.Tx, m *matrix, hits []hit) (filling, error) {
 	list := make([]byte, 0, 20*len(hits)+2)
 	list = append(list, '[')

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/vdb"
 )
 
@@ -64,18 +63,21 @@ func (s *Store) searchMatrix(ctx context.Context, tx *sql.Tx, m *matrix, q vdb.Q
 	if err != nil || fill.rev != m.rev {
 		return nil, false, err
 	}
-	matches := make([]vdb.Match, len(hits))
-	for i, h := range hits {
-		p, ok := fill.payloads[h.row()]
-		if !ok {
-			return nil, false, fmt.Errorf("%w: point %s is gone though its user was not written to", ErrCorrupt, graphstore.Shorten(h.id()))
-		}
-		matches[i] = vdb.Match{Point: vdb.Point{Space: q.Space, ID: h.id(), Payload: p}, Score: h.score}
-		if q.WithVectors {
-			matches[i].Vector = restore(h.unit(h.i, m.dim), h.norms[h.i])
-		}
+	matches, err := fill.matches(q.Space, hits)
+	if err != nil {
+		return nil, false, err
+	}
+	if q.WithVectors {
+		addVectors(matches, hits, m.dim)
 	}
 	return matches, true, nil
+}
+
+// addVectors gives each match the vector of its hit, as it was stored up to rounding.
+func addVectors(matches []vdb.Match, hits []hit, dim int) {
+	for i, h := range hits {
+		matches[i].Vector = restore(h.unit(h.i, dim), h.norms[h.i])
+	}
 }
 
 // accepts returns the filter as a function on the points of the matrix; nil accepts all.

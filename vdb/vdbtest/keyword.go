@@ -24,6 +24,10 @@ func (m *Memory) Keyword(ctx context.Context, q vdb.KeywordQuery) ([]vdb.Match, 
 	if err := errors.Join(q.Validate(), checkFilter(q.Filter)); err != nil {
 		return nil, err
 	}
+	return m.keywordLocked(q), nil
+}
+
+func (m *Memory) keywordLocked(q vdb.KeywordQuery) []vdb.Match {
 	words := vdb.Tokenize(q.Text)
 	slices.Sort(words)
 	words = slices.Compact(words)
@@ -41,7 +45,7 @@ func (m *Memory) Keyword(ctx context.Context, q vdb.KeywordQuery) ([]vdb.Match, 
 		}
 	}
 	slices.SortFunc(matches, compareMatches)
-	return matches[:min(len(matches), q.Limit)], nil
+	return matches[:min(len(matches), q.Limit)]
 }
 
 type document struct {
