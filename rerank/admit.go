@@ -56,7 +56,7 @@ type admission struct {
 }
 
 func (a *admission) refuse(n *Nominee, why Reason, base, margin float64) {
-	a.refused[n.ID] = Refusal{ID: n.ID, Seed: n.Seed, Via: n.Via, Relaxed: n.Relaxed, Reason: why, Base: base, Margin: margin}
+	a.refused[n.ID] = Refusal{ID: n.ID, Seed: n.Seed, Via: n.Via, Hops: n.Hops, Relaxed: n.Relaxed, Reason: why, Base: base, Margin: margin}
 }
 
 // answer sorts the vector store's answer into eligible and not. Answers nobody asked for are ignored.
@@ -146,14 +146,31 @@ func (a *admission) gate(nominees []Nominee) []Admitted {
 		case !atLeast(base, x.AdmitFloor):
 			a.refuse(n, ReasonFloor, base, margin)
 		default:
+			parts := a.parts(n, c, base)
+			sum := parts.Sum()
+			score := min(sum, seed.GraphScore-seedMargin)
+			parts.Held = score - sum
 			through = append(through, Admitted{
-				Nominee: *n, Index: a.places[n.ID], Score: c.Cosine, Base: base, Margin: margin,
-				GraphScore: min(base+x.Gamma*n.Relaxed, seed.GraphScore-seedMargin),
+				Nominee: *n, Index: a.places[n.ID], Score: c.Cosine, Base: base, GraphScore: score, Parts: parts, Margin: margin,
 			})
 		}
 	}
 	slices.SortFunc(through, compareAdmitted)
 	return through
+}
+
+// parts returns what the channels say of a nominee. The specification leaves open what its episode channel is: whether it
+// was said in the same conversation as its seed, so that the seed vouches once more for it.
+func (a *admission) parts(n *Nominee, c *Candidate, base float64) Parts {
+	x := &a.r.settings.Expand
+	p := Parts{Base: base, Tie: x.Gamma * n.Relaxed}
+	if isFinite(c.Keyword) {
+		p.Keyword = x.KeywordBonus * max(0, min(c.Keyword, 1))
+	}
+	if seed := &a.q.Pool[a.items[n.Seed].Index]; c.EpisodeID != "" && c.EpisodeID == seed.EpisodeID {
+		p.Episode = x.EpisodeBonus
+	}
+	return p
 }
 
 // compareAdmitted orders by graph score, then cosine, then id. A cosine that is not finite comes last.
@@ -180,6 +197,7 @@ func (a *admission) choose(through []Admitted) []Admitted {
 		default:
 			perType[n.Via]++
 			perSeed[n.Seed]++
+			n.Quota, n.QuotaPlace = quota, perType[n.Via]
 			chosen = append(chosen, *n)
 		}
 	}
@@ -213,6 +231,6 @@ func (a *admission) account(x *Expansion, n *Nominations) {
 	}
 	for i := range n.Beyond {
 		b := &n.Beyond[i]
-		x.Refused = append(x.Refused, Refusal{ID: b.ID, Seed: b.Seed, Via: b.Via, Relaxed: b.Relaxed, Reason: ReasonBeyond})
+		x.Refused = append(x.Refused, Refusal{ID: b.ID, Seed: b.Seed, Via: b.Via, Hops: b.Hops, Relaxed: b.Relaxed, Reason: ReasonBeyond})
 	}
 }

@@ -31,3 +31,10 @@ func (k calibration) base(c *Candidate) (s float64, finite bool) {
 }
 
 func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+
+// BaseScore returns what a cosine counts as under the ranker's calibration, in [0, 1]; 0 for one that is not finite. Readers that
+// fuse channels in score units make [Candidate.Relevance] of it.
+func (r *Ranker) BaseScore(cosine float64) float64 {
+	s, _ := r.calibration.base(&Candidate{Cosine: cosine})
+	return s
+}

@@ -16,6 +16,9 @@ type Candidate struct {
 	// for readers that fuse a second channel in score units, where the incoming order follows the fused score: without
 	// it, the first boost would re-sort such a pool by cosine alone.
 	Relevance *float64
+	// Keyword is what a keyword search says of the fact, in [0, 1], clamped; 0 (also for a value that is not finite): nothing.
+	// It counts for nominees only, by [ExpandSettings.KeywordBonus].
+	Keyword float64
 
 	State     string // "active" or empty, "superseded", "shadowed", "deleted"; any other is not eligible
 	AgentID   string

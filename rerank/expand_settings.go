@@ -9,6 +9,8 @@ import (
 // Defaults of [ExpandSettings].
 const (
 	DefaultGamma         = 0.3
+	DefaultKeywordBonus  = 0.0
+	DefaultEpisodeBonus  = 0.0
 	DefaultSeedFloor     = 0.5
 	DefaultMaxSeeds      = 10
 	DefaultExpandHops    = 2
@@ -28,6 +30,11 @@ const (
 type ExpandSettings struct {
 	// Gamma is the weight of a nominee's tie to its seed, in [0, 1]; 0 switches expansion off. MEMORY_GRAPH_RELAX_GAMMA.
 	Gamma float64
+	// KeywordBonus is the weight of a nominee's [Candidate.Keyword] in its score, in [0, 1].
+	// MEMORY_GRAPH_EXPAND_KEYWORD_BONUS.
+	KeywordBonus float64
+	// EpisodeBonus is what a nominee of its seed's episode gets on top, in [0, 1]. MEMORY_GRAPH_EXPAND_EPISODE_BONUS.
+	EpisodeBonus float64
 
 	// SeedFloor is the base score from which an item is a seed, in [0, 1]. MEMORY_GRAPH_SEED_FLOOR.
 	SeedFloor float64
@@ -90,8 +97,8 @@ func DefaultQuotas() map[graphstore.RelationType]int {
 // DefaultExpandSettings returns the defaults of expansion.
 func DefaultExpandSettings() ExpandSettings {
 	return ExpandSettings{
-		Gamma: DefaultGamma, SeedFloor: DefaultSeedFloor, MaxSeeds: DefaultMaxSeeds, Hops: DefaultExpandHops,
-		HopDecay: DefaultHopDecay, Fanout: DefaultFanout, PrefilterTopN: DefaultPrefilterTopN,
+		Gamma: DefaultGamma, KeywordBonus: DefaultKeywordBonus, EpisodeBonus: DefaultEpisodeBonus,
+		SeedFloor: DefaultSeedFloor, MaxSeeds: DefaultMaxSeeds, Hops: DefaultExpandHops, HopDecay: DefaultHopDecay, Fanout: DefaultFanout, PrefilterTopN: DefaultPrefilterTopN,
 		DeltaMerge: DefaultDeltaMerge, DeltaSeparate: DefaultDeltaSeparate, AdmitFloor: DefaultAdmitFloor,
 		MaxExpand: DefaultMaxExpand, MaxPerSeed: DefaultMaxPerSeed, Quotas: DefaultQuotas(),
 		MergeSeed: DefaultMergeSeed, ExtraShare: DefaultExtraShare,
@@ -104,6 +111,8 @@ const maxAdmitted = 200
 func (s *ExpandSettings) validate() error {
 	return errors.Join(
 		inRange("MEMORY_GRAPH_RELAX_GAMMA", s.Gamma, 0, 1),
+		inRange("MEMORY_GRAPH_EXPAND_KEYWORD_BONUS", s.KeywordBonus, 0, 1),
+		inRange("MEMORY_GRAPH_EXPAND_EPISODE_BONUS", s.EpisodeBonus, 0, 1),
 		inRange("MEMORY_GRAPH_SEED_FLOOR", s.SeedFloor, 0, 1),
 		inRange("MEMORY_GRAPH_MAX_SEEDS", s.MaxSeeds, 1, 50),
 		inRange("MEMORY_GRAPH_EXPAND_HOPS", s.Hops, 1, 3),

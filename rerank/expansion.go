@@ -46,16 +46,33 @@ type Admitted struct {
 	Nominee
 	Index      int     // in the vector store's answer
 	Score      float64 // its cosine, untouched
-	Base       float64 // its base score
-	GraphScore float64 // Base + Gamma*Relaxed, always below its seed's
+	Base       float64 // its base score, in [0, 1]
+	GraphScore float64 // the sum of Parts, always below its seed's
+	Parts      Parts
 	Margin     float64 // by how much it passed the gate, >= 0 within [Epsilon]
+	// Quota is how many may be admitted over its Via, 0 where the type has no quota of its own; QuotaPlace is its place
+	// among those that were, from 1.
+	Quota, QuotaPlace int
 }
+
+// Parts is where the graph score of an added fact comes from. They sum to it within 1e-9.
+type Parts struct {
+	Base    float64 // its own base score
+	Tie     float64 // Gamma*Relaxed: the path from its seed
+	Keyword float64 // KeywordBonus*Keyword
+	Episode float64 // EpisodeBonus, if it is of its seed's episode
+	Held    float64 // <= 0: what was taken to keep it below its seed
+}
+
+// Sum returns the sum of the parts.
+func (p Parts) Sum() float64 { return p.Base + p.Tie + p.Keyword + p.Episode + p.Held }
 
 // Refusal is a nominee that was not added.
 type Refusal struct {
 	ID      string
 	Seed    string
 	Via     graphstore.RelationType
+	Hops    int
 	Relaxed float64
 	Reason  Reason
 	Base    float64 // 0 if the vector store did not return it
