@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kithgraph/kith/internal/eval"
+	"github.com/kithgraph/kith/internal/server"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -207,14 +210,16 @@ func TestDemoLeavesConfiguredStoresAlone(t *testing.T) {
 	}
 }
 
-// recall@5 by hand: of three answers one stands second, one sixth, one is not there: 1/3.
-func TestRecallAtFive(t *testing.T) {
-	results := results("a", "x", "b", "c", "d", "y", "e")
-	if got := recall(results, []string{"x", "y", "z"}); got != 1.0/3 {
-		t.Errorf("recall %v, want 1/3", got)
-	}
-	if got := rank(results, "y"); got != 6 {
-		t.Errorf("rank %d, want 6", got)
+// recall@5 by hand: of three answers the graph order has one second and one sixth, the plain order none: 1/3 and 0.
+func TestVerdictOfRecallAtFive(t *testing.T) {
+	var out strings.Builder
+	done := []comparison{{
+		query: knownQuery{Answers: []string{"x", "y", "z"}},
+		plain: server.SearchResponse{Results: results("a", "b", "c", "d", "e", "x")},
+		graph: server.SearchResponse{Results: results("a", "x", "b", "c", "d", "y", "e")},
+	}}
+	if err := printVerdict(&env{stdout: &out}, done); err != nil || !strings.Contains(out.String(), "plain 0.000, graph 0.333 (+0.333,") {
+		t.Errorf("%v: %s", err, &out)
 	}
 }
 
@@ -229,8 +234,9 @@ func TestVerdict(t *testing.T) {
 		{[]float64{0, 0, 0}, "changes nothing"},
 		{[]float64{1, -1, 1, -1, 1, -1}, "within chance"},
 	} {
-		if got := verdict(bootstrap(tc.diffs)); !strings.Contains(got, tc.want) {
-			t.Errorf("%v: %q, want %q", tc.diffs, got, tc.want)
+		d, err := eval.Compare(tc.diffs, make([]float64, len(tc.diffs)))
+		if got := verdict(d); err != nil || !strings.Contains(got, tc.want) {
+			t.Errorf("%v: %q, %v: want %q", tc.diffs, got, err, tc.want)
 		}
 	}
 }

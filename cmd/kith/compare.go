@@ -3,10 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"slices"
 
+	"github.com/kithgraph/kith/internal/eval"
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -82,8 +81,7 @@ func compare(e *env, cl *client, queries []knownQuery, all bool) error {
 	if unmoved > 0 {
 		e.printf("%d more questions whose answers stand where they stood.\n\n", unmoved)
 	}
-	printVerdict(e, done)
-	return nil
+	return printVerdict(e, done)
 }
 
 func (c *client) both(e *env, q knownQuery) (comparison, error) {
@@ -102,25 +100,20 @@ func (c *client) both(e *env, q knownQuery) (comparison, error) {
 }
 
 // rank returns the place of a fact in the results, 0 when it is not there.
-func rank(results []server.Result, id string) int {
-	return slices.IndexFunc(results, func(r server.Result) bool { return r.ID == id }) + 1
+func rank(results []server.Result, id string) int { return eval.Rank(ids(results), id) }
+
+func ids(results []server.Result) []string {
+	ids := make([]string, len(results))
+	for i, r := range results {
+		ids[i] = r.ID
+	}
+	return ids
 }
 
 func (c comparison) answersMoved() bool {
 	return slices.ContainsFunc(c.query.Answers, func(id string) bool {
 		return rank(c.plain.Results, id) != rank(c.graph.Results, id)
 	})
-}
-
-// recall is the share of the answers among the first five.
-func recall(results []server.Result, answers []string) float64 {
-	hits := 0
-	for _, id := range answers {
-		if r := rank(results, id); r > 0 && r <= recallAt {
-			hits++
-		}
-	}
-	return float64(hits) / float64(len(answers))
 }
 
 func (c comparison) print(e *env) {
@@ -184,52 +177,34 @@ func place(rank int) string {
 }
 
 // printVerdict prints recall@5 of both orders and says what the difference is worth.
-func printVerdict(e *env, done []comparison) {
-	var plain, graph float64
-	better, worse := 0, 0
-	diffs := make([]float64, len(done))
+func printVerdict(e *env, done []comparison) error {
+	plain, graph := make([]float64, len(done)), make([]float64, len(done))
+	var sum float64
 	for i, c := range done {
-		p, g := recall(c.plain.Results, c.query.Answers), recall(c.graph.Results, c.query.Answers)
-		plain, graph, diffs[i] = plain+p, graph+g, g-p
-		switch {
-		case g > p:
-			better++
-		case g < p:
-			worse++
-		}
+		plain[i] = eval.RecallAt(ids(c.plain.Results), c.query.Answers, recallAt)
+		graph[i] = eval.RecallAt(ids(c.graph.Results), c.query.Answers, recallAt)
+		sum += plain[i]
 	}
-	n := float64(len(done))
-	lo, hi := bootstrap(diffs)
+	d, err := eval.Compare(graph, plain)
+	if err != nil {
+		return err
+	}
+	before := sum / float64(d.N)
 	e.printf("recall@%d over %d questions: plain %.3f, graph %.3f (%+.3f, 95 %% interval %+.3f to %+.3f); better on %d, worse on %d\n",
-		recallAt, len(done), plain/n, graph/n, (graph-plain)/n, lo, hi, better, worse)
-	e.printf("verdict: %s\n", verdict(lo, hi))
+		recallAt, d.N, before, before+d.Mean, d.Mean, d.Low, d.High, d.Better, d.Worse)
+	e.printf("verdict: %s\n", verdict(d))
+	return nil
 }
 
-func verdict(lo, hi float64) string {
-	switch {
-	case lo > 0:
+func verdict(d eval.Difference) string {
+	switch d.Verdict() {
+	case eval.Helps:
 		return "the graph helps here"
-	case hi < 0:
+	case eval.Harms:
 		return "the graph does not help here, it harms: switch it off (MEMORY_GRAPH_RERANK_ENABLED=false)"
-	case lo == 0 && hi == 0:
+	case eval.Alike:
 		return "the graph changes nothing here that recall@5 can see"
 	default:
 		return "the difference is within chance: these questions do not show that the graph helps"
 	}
-}
-
-// bootstrap returns the 95 % percentile interval of the mean difference, resampling the questions 2,000 times with a
-// fixed seed.
-func bootstrap(diffs []float64) (lo, hi float64) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	means := make([]float64, 2000)
-	for i := range means {
-		sum := 0.0
-		for range diffs {
-			sum += diffs[rng.IntN(len(diffs))]
-		}
-		means[i] = sum / math.Max(1, float64(len(diffs)))
-	}
-	slices.Sort(means)
-	return means[49], means[1949]
 }
