@@ -33,7 +33,7 @@ func (g slowGraph) Acquire(ctx context.Context, s graphstore.Space) (*graphstore
 func TestWaitsForTheGraphWithinTheBudget(t *testing.T) {
 	f := newFixture(t)
 	g := slowGraph{fixedGraph{f.snap}, make(chan struct{}), make(chan struct{}, 100)}
-	r := f.reader(t, f.vectors, g, func(c *Config) { c.BreakerFailures, c.Budget = 1, 30*time.Millisecond })
+	r := f.reader(t, f.vectors, g, func(c *Config) { c.BreakerFailures, c.Budget = 1, 150*time.Millisecond })
 	for range 3 {
 		a, err := r.Search(context.Background(), Query{Space: f.space, Vector: query})
 		if err != nil {

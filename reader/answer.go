@@ -13,30 +13,55 @@ type Recall string
 // The recalls.
 const (
 	RecallDense   Recall = "dense"
+	RecallHybrid  Recall = "hybrid"
 	RecallKeyword Recall = "keyword"
 )
 
 // Answer is the outcome of one search.
 type Answer struct {
 	Results []Result
-	Recall  Recall
-	Rerank  Rerank
+	// Paths are the strongest connections between the results, best first.
+	Paths []rerank.Path
+	// Refused are the facts that the graph put forward and that were not added, if the query asked for them.
+	Refused []rerank.Refusal
+
+	Recall     Recall
+	RecallNote string // why it is another recall than the query asked for; empty: it is not
+	Rerank     Rerank
+
+	// AppliedSeq is the stream sequence up to which all events were in the graph, MinSeqApplied whether Query.MinSeq was. Both are
+	// zero without [Config.AppliedSeq].
+	AppliedSeq    uint64
+	MinSeqApplied bool
 }
 
 // Result is one fact found.
 type Result struct {
 	ID string
-	// Score is the store's: a cosine, or a BM25 score after a keyword recall.
+	// Score is the store's: a cosine, a BM25 score after a keyword recall, the fused score of [Channels] after a hybrid one.
 	Score float64
 	// Base is the score the ranking started from: the calibrated cosine. Without a ranking it equals Score.
 	Base float64
 	// GraphScore orders the results when the graph ranked them; otherwise it equals Score.
 	GraphScore float64
-	RankBefore int // place in the recall, from 1; may be greater than k
-	RankAfter  int // place in the answer, from 1
+	RankBefore int // place in the recall, from 1; may be greater than k; 0 for a fact that the graph added
+	RankAfter  int // place in the answer, from 1; 0 for an attached fact
 	Payload    vdb.Payload
+	// Channels are the raw scores of a hybrid recall.
+	Channels *Channels
+	// Expansion is set for a fact that the graph added.
+	Expansion *Expansion
+	// Attached are facts that the graph added to this one, best first. They take no place.
+	Attached []Result
 	// Explanation is set if the query asked for it and the graph ranked.
 	Explanation *rerank.Explanation
+}
+
+// Expansion says how the graph came to add a fact: GraphScore is Base + Tie, at most a millionth less than its seed's.
+type Expansion struct {
+	rerank.Nominee
+	Tie    float64 // Gamma*Relaxed
+	Margin float64 // by how much it passed the gate of its seed
 }
 
 // Status says what became of the graph stage.
@@ -55,10 +80,14 @@ type Rerank struct {
 	Stage  string // of a degraded answer: where it failed
 	Reason string // of a degraded or disabled one: why
 
-	rerank.Diagnostics                  // of an answer that was ranked
-	Removed            []rerank.Removed // candidates the ranking refused, such as facts out of their validity
-	Foreign            int              // candidates of another user that the store returned: always a fault of the store
+	rerank.Diagnostics                          // of an answer that was ranked
+	Expand             rerank.ExpandDiagnostics // of one with an expansion
+	EpisodesOnly       bool                     // there was no graph: only facts of one episode supported each other
+	PathsTruncated     bool                     // a result has so many links that paths over it were left out
+	Removed            []rerank.Removed         // candidates the ranking refused, such as facts out of their validity
+	Foreign            int                      // candidates of another user that the store returned: always a fault of the store
 
 	RecallTook time.Duration
 	GraphTook  time.Duration
+	Stages     []StageTime // those that finished
 }

@@ -32,15 +32,26 @@ const (
 	GraphStrict  GraphUse = "strict" // on, and a fault of the graph is an error: for tests
 )
 
+// Mode says which channels find the candidates.
+type Mode string
+
+// The modes. A text that a mode needs a vector of is embedded by [Config.Embedder], or searched by keyword if it cannot be.
+const (
+	ModeDense   Mode = "dense"   // by vector; the default, also written ""
+	ModeHybrid  Mode = "hybrid"  // by vector and by keyword, in one call, fused; needs Text
+	ModeKeyword Mode = "keyword" // by keyword alone; needs Text, and is not ranked by the graph
+)
+
 // Query is one search. Space and one of Vector and Text are required.
 type Query struct {
 	Space   graphstore.Space
 	AgentID string // only facts of this agent; empty: of all agents
 
-	// Vector is the query's embedding, of the collection's dimension.
+	// Mode is ModeDense if empty.
+	Mode Mode
+	// Vector is the query's embedding, of the collection's dimension. Without one Text is embedded.
 	Vector []float32
-	// Text is searched by keyword when there is no vector, if the store can. Such an answer is not ranked by the graph,
-	// because keyword scores are no similarities.
+	// Text is the question in words, at most [vdb.MaxTextBytes].
 	Text string
 
 	K    int // results, 1 to MaxPool; 0 means DefaultK
@@ -51,8 +62,13 @@ type Query struct {
 	// ValidAt asks for what was valid at that time, superseded facts included; zero asks for what is active now.
 	ValidAt time.Time
 
-	Graph   GraphUse
-	Explain bool // say for each result where its boost comes from
+	// MinSeq asks for a graph that has the event with this stream sequence, and waits for it within the budget. The answer
+	// says whether it came ([Answer.MinSeqApplied]); it is given in any case. 0 waits for nothing.
+	MinSeq uint64
+
+	Graph      GraphUse
+	Explain    bool // say for each result where its boost comes from
+	ExplainAll bool // say also why each fact that the graph put forward was refused
 }
 
 // withDefaults returns the query with k and pool filled in.
@@ -60,6 +76,7 @@ func (q Query) withDefaults() Query {
 	if q.K == 0 {
 		q.K = DefaultK
 	}
+	q.Explain = q.Explain || q.ExplainAll
 	if q.Pool == 0 {
 		q.Pool = min(max(MinPool, 4*q.K), MaxPool)
 	}
@@ -78,6 +95,14 @@ func (q Query) validate() error {
 	}
 	if len(q.Vector) == 0 && q.Text == "" {
 		errs = append(errs, errors.New("vector, text: both empty: want one of them"))
+	} else if q.Text == "" && (q.Mode == ModeHybrid || q.Mode == ModeKeyword) {
+		errs = append(errs, fmt.Errorf("text: empty: mode %s needs it", q.Mode))
+	}
+	if len(q.Text) > vdb.MaxTextBytes {
+		errs = append(errs, fmt.Errorf("text: %d bytes: want at most %d", len(q.Text), vdb.MaxTextBytes))
+	}
+	if !slices.Contains([]Mode{"", ModeDense, ModeHybrid, ModeKeyword}, q.Mode) {
+		errs = append(errs, fmt.Errorf("mode: %s: want dense, hybrid or keyword", graphstore.Shorten(string(q.Mode))))
 	}
 	if q.K < 1 || q.K > MaxPool {
 		errs = append(errs, fmt.Errorf("k: %d: want 1 to %d", q.K, MaxPool))

@@ -6,10 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
-
-	"github.com/sony/gobreaker/v2"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/rerank"
@@ -21,6 +20,8 @@ const (
 	DefaultBudget          = 50 * time.Millisecond
 	DefaultBreakerFailures = 5
 	DefaultBreakerPause    = 30 * time.Second
+	DefaultDenseWeight     = 0.7
+	DefaultKeywordHalf     = 5.0
 )
 
 // Graph is where the reader gets its snapshots: [github.com/kithgraph/kith/graphstore/live.Graph], or anything like it.
@@ -52,9 +53,18 @@ type Config struct {
 	Rerank rerank.Settings
 	// GraphOff leaves the graph out of queries that do not ask for it. Defaults to false.
 	GraphOff bool
-	// Budget is the longest time a search waits for the graph stage, of which it waits at most nine tenths for a graph that
-	// is not in memory. Defaults to DefaultBudget; MEMORY_GRAPH_BUDGET_MS.
+	// Budget is the longest time a search waits for the graph stages together. Six tenths of it are for the user's graph, which may
+	// not be in memory; what a stage does not need is there for the next. Defaults to DefaultBudget;
+	// MEMORY_GRAPH_BUDGET_MS.
 	Budget time.Duration
+	// Hybrid says how the two channels of a hybrid recall are fused.
+	Hybrid Hybrid
+	// Embedder makes vectors of queries that have none. Without one such queries are searched by keyword. Its time is bounded by the
+	// search's context and by itself.
+	Embedder Embedder
+	// AppliedSeq returns the stream sequence up to which all events are in the graph, for Query.MinSeq; nil: there is no stream, and
+	// answers say 0.
+	AppliedSeq func() uint64
 	// BreakerFailures is the number of failures in a row after which the graph stage is skipped for BreakerPause, then
 	// probed by one search. Default to DefaultBreakerFailures and DefaultBreakerPause.
 	BreakerFailures int
@@ -66,7 +76,19 @@ type Config struct {
 	Hooks  Hooks
 }
 
+// Hybrid weighs the channels of a hybrid recall: DenseWeight*d + (1-DenseWeight)*s/(s+KeywordHalf), with d the calibrated
+// cosine and s the BM25 score.
+type Hybrid struct {
+	// DenseWeight is in (0, 1]. Defaults to DefaultDenseWeight; MEMORY_GRAPH_HYBRID_DENSE_WEIGHT.
+	DenseWeight float64
+	// KeywordHalf is the BM25 score that counts as one half, > 0. Defaults to DefaultKeywordHalf: about what one rare word of a short
+	// fact gets among some thousand. MEMORY_GRAPH_HYBRID_KEYWORD_HALF.
+	KeywordHalf float64
+}
+
 func (c Config) withDefaults() Config {
+	c.Hybrid.DenseWeight = cmp.Or(c.Hybrid.DenseWeight, DefaultDenseWeight)
+	c.Hybrid.KeywordHalf = cmp.Or(c.Hybrid.KeywordHalf, DefaultKeywordHalf)
 	c.Budget = cmp.Or(c.Budget, DefaultBudget)
 	c.BreakerFailures = cmp.Or(c.BreakerFailures, DefaultBreakerFailures)
 	c.BreakerPause = cmp.Or(c.BreakerPause, DefaultBreakerPause)
@@ -89,6 +111,12 @@ func (c Config) validate() error {
 	if c.BreakerPause < 0 {
 		errs = append(errs, fmt.Errorf("breaker pause %s: want more than 0", c.BreakerPause))
 	}
+	if w := c.Hybrid.DenseWeight; !(w > 0 && w <= 1) {
+		errs = append(errs, fmt.Errorf("MEMORY_GRAPH_HYBRID_DENSE_WEIGHT %v: want more than 0, at most 1", w))
+	}
+	if h := c.Hybrid.KeywordHalf; !(h > 0) || math.IsInf(h, 0) {
+		errs = append(errs, fmt.Errorf("MEMORY_GRAPH_HYBRID_KEYWORD_HALF %v: want a number above 0", h))
+	}
 	return errors.Join(errs...)
 }
 
@@ -99,16 +127,11 @@ type Reader struct {
 	ranker  *rerank.Ranker
 	cfg     Config
 	log     *slog.Logger
-	breaker *gobreaker.TwoStepCircuitBreaker[struct{}]
 	trouble trouble
 	running sync.WaitGroup // graph stages that outlived their budget
 	stages  stages
-}
 
-// stages is the seam at which tests make the graph stage fail.
-type stages struct {
-	view func(context.Context, graphstore.Space) (*graphstore.Snapshot, error)
-	rank func(rerank.Request) (rerank.Result, error)
+	breakers breakers
 }
 
 // New returns a reader over a vector store and a graph; a nil graph means there is none, and every answer is the
@@ -123,16 +146,13 @@ func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
 		return nil, err
 	}
 	r := &Reader{vectors: vectors, graph: graph, ranker: ranker, cfg: cfg, log: cfg.Logger.With("component", "reader")}
-	r.stages = stages{rank: ranker.Rerank}
+	r.stages = stages{
+		rank: ranker.Rerank, nominate: ranker.Nominate, score: vectors.Score, admit: ranker.Admit, paths: ranker.Paths,
+	}
 	if graph != nil {
 		r.stages.view = graph.Acquire
 	}
-	r.breaker = gobreaker.NewTwoStepCircuitBreaker[struct{}](gobreaker.Settings{
-		Name:        "graph stage",
-		Timeout:     cfg.BreakerPause,
-		IsExcluded:  func(err error) bool { return errors.Is(err, errNotItsFault) },
-		ReadyToTrip: func(c gobreaker.Counts) bool { return int(c.ConsecutiveFailures) >= cfg.BreakerFailures },
-	})
+	r.breakers = newBreakers(cfg)
 	return r, nil
 }
 
@@ -160,15 +180,23 @@ func (r *Reader) search(ctx context.Context, q Query) (Answer, error) {
 	if err := q.validate(); err != nil {
 		return Answer{}, err
 	}
-	recalled, err := r.recall(ctx, q)
+	by, note, err := r.prepare(ctx, &q)
 	if err != nil {
 		return Answer{}, err
 	}
-	a := plainAnswer(recalled.matches, q.K)
-	a.Recall = recalled.by
-	a.Rerank = Rerank{Foreign: recalled.foreign, RecallTook: recalled.took}
-	if err := r.applyGraph(ctx, q, recalled, &a); err != nil {
+	found, err := r.recall(ctx, q, by)
+	if err != nil {
 		return Answer{}, err
+	}
+	found.note = note
+	a := plainAnswer(found, q.K)
+	a.Rerank = Rerank{Foreign: found.foreign, RecallTook: found.took}
+	if err := r.applyGraph(ctx, q, found, &a); err != nil {
+		return Answer{}, err
+	}
+	if a.AppliedSeq == 0 && r.cfg.AppliedSeq != nil { // the graph was not used
+		a.AppliedSeq = r.cfg.AppliedSeq()
+		a.MinSeqApplied = a.AppliedSeq >= q.MinSeq
 	}
 	return a, nil
 }

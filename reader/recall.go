@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/vdb"
 )
 
@@ -14,36 +15,53 @@ import (
 type recalled struct {
 	matches []vdb.Match
 	by      Recall
+	note    string // why it is another recall than the one asked for
+	now     time.Time
 	foreign int
 	took    time.Duration
+
+	// Of a hybrid recall, by index of matches: the fused scores, and what they are made of.
+	relevance []float64
+	channels  []Channels
 }
 
-// recall asks the vector store and drops what it must not have returned.
-func (r *Reader) recall(ctx context.Context, q Query) (recalled, error) {
+// recall asks the vector store, once, and drops what it must not have returned.
+func (r *Reader) recall(ctx context.Context, q Query, by Recall) (recalled, error) {
 	start := time.Now()
-	out := recalled{by: RecallDense}
+	out := recalled{by: by, now: r.cfg.Now()}
+	filter := q.filter(out.now)
 	var err error
-	if len(q.Vector) > 0 {
-		out.matches, err = r.vectors.Search(ctx, vdb.Query{Space: q.Space, Vector: q.Vector, Filter: q.filter(r.cfg.Now()), Limit: q.Pool})
-	} else {
-		out.by = RecallKeyword
-		out.matches, err = r.vectors.Keyword(ctx, vdb.KeywordQuery{Space: q.Space, Text: q.Text, Filter: q.filter(r.cfg.Now()), Limit: q.Pool})
+	switch by {
+	case RecallKeyword:
+		out.matches, err = r.vectors.Keyword(ctx, vdb.KeywordQuery{Space: q.Space, Text: q.Text, Filter: filter, Limit: q.Pool})
+	case RecallHybrid:
+		var both vdb.HybridMatches
+		both, err = r.vectors.Hybrid(ctx, vdb.HybridQuery{
+			Query: vdb.Query{Space: q.Space, Vector: q.Vector, Filter: filter, Limit: q.Pool}, Text: q.Text,
+		})
+		if err == nil {
+			r.fused(&out, q, both)
+		}
+	default:
+		out.matches, err = r.vectors.Search(ctx, vdb.Query{Space: q.Space, Vector: q.Vector, Filter: filter, Limit: q.Pool})
 	}
 	out.took = time.Since(start)
 	if err != nil {
 		return recalled{}, recallError(ctx, err)
 	}
-	out.matches = slices.DeleteFunc(out.matches, func(m vdb.Match) bool {
-		if m.Space == q.Space {
-			return false
-		}
-		out.foreign++
-		return true
-	})
-	if out.foreign > 0 {
-		r.log.Error("vector store returned facts of another user; they were dropped", "user", q.Space.UserID(), "dropped", out.foreign)
+	if by != RecallHybrid {
+		out.matches, out.foreign = r.ownOnly(q.Space, out.matches)
 	}
 	return out, nil
+}
+
+// ownOnly drops facts of other users, which a vector store must never return, and says so.
+func (r *Reader) ownOnly(space graphstore.Space, matches []vdb.Match) (own []vdb.Match, foreign int) {
+	own = slices.DeleteFunc(matches, func(m vdb.Match) bool { return m.Space != space })
+	if foreign = len(matches) - len(own); foreign > 0 {
+		r.log.Error("vector store returned facts of another user; they were dropped", "user", space.UserID(), "dropped", foreign)
+	}
+	return own, foreign
 }
 
 // recallError makes the store's error the reader's: the caller's own cancellation first, then the caller's mistakes.
@@ -55,14 +73,4 @@ func recallError(ctx context.Context, err error) error {
 		return err // it says what is wrong with the query, which is all there is to say
 	}
 	return fmt.Errorf("search vectors: %w", err)
-}
-
-// plainAnswer is the recall's order, cut at k.
-func plainAnswer(matches []vdb.Match, k int) Answer {
-	n := min(k, len(matches))
-	results := make([]Result, n)
-	for i, m := range matches[:n] {
-		results[i] = Result{ID: m.ID, Score: m.Score, Base: m.Score, GraphScore: m.Score, RankBefore: i + 1, RankAfter: i + 1, Payload: m.Payload}
-	}
-	return Answer{Results: results}
 }

@@ -141,7 +141,7 @@ func (u *undo) find() (n undoNote, ok bool, err error) {
 		return n, false, ignore(err, fs.ErrNotExist)
 	}
 	if json.Unmarshal(b, &n) != nil {
-		return n, false, nil // never written whole: the machine went down
+		return n, false, nil //nolint:nilerr // never written whole: the machine went down
 	}
 	now, err := newUndoNote(u.path)
 	if err != nil {
