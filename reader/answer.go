@@ -57,11 +57,13 @@ type Result struct {
 	Explanation *rerank.Explanation
 }
 
-// Expansion says how the graph came to add a fact: GraphScore is Base + Tie, at most a millionth less than its seed's.
+// Expansion says how the graph came to add a fact. Its graph score is the sum of Parts.
 type Expansion struct {
 	rerank.Nominee
-	Tie    float64 // Gamma*Relaxed
+	Parts  rerank.Parts
 	Margin float64 // by how much it passed the gate of its seed
+	// Quota is how many may be added over its Via, 0 without a bound; QuotaPlace its place among those that were, from 1.
+	Quota, QuotaPlace int
 }
 
 // Status says what became of the graph stage.

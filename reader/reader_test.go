@@ -173,15 +173,6 @@ func TestGraphOffIsTheRecall(t *testing.T) {
 	}
 }
 
-func (f fixture) readerUnclosed(t *testing.T) *Reader {
-	t.Helper()
-	r, err := New(f.vectors, fixedGraph{f.snap}, Config{Rerank: rerank.DefaultSettings(), Budget: 2 * time.Second, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func TestBreakerSkipsAndProbes(t *testing.T) {
 	f := newFixture(t)
 	r := f.reader(t, f.vectors, fixedGraph{f.snap}, func(c *Config) { c.BreakerFailures, c.BreakerPause = 3, 20*time.Millisecond })

@@ -81,6 +81,6 @@ func (w *run) added(n *rerank.Admitted) Result {
 	m := &w.matches[n.Index]
 	return Result{
 		ID: n.ID, Score: m.Score, Base: n.Base, GraphScore: n.GraphScore, Payload: m.Payload,
-		Expansion: &Expansion{Nominee: n.Nominee, Tie: w.r.cfg.Rerank.Expand.Gamma * n.Relaxed, Margin: n.Margin},
+		Expansion: &Expansion{Nominee: n.Nominee, Parts: n.Parts, Margin: n.Margin, Quota: n.Quota, QuotaPlace: n.QuotaPlace},
 	}
 }

@@ -102,22 +102,31 @@ func (r *Reader) watch(ctx context.Context, steps []step, w *run) *stageError {
 	})
 	for _, s := range steps {
 		start := time.Now()
-		timer := time.NewTimer(time.Until(w.deadline(s)))
-		select {
-		case err := <-finished:
-			timer.Stop()
-			if err != nil {
-				return &stageError{s.stage, err}
-			}
-			w.times = append(w.times, StageTime{s.stage, time.Since(start)})
-		case <-timer.C:
-			return &stageError{s.stage, fmt.Errorf("after %s of %s: %w", time.Since(w.start).Round(time.Millisecond), r.cfg.Budget, errBudget)}
-		case <-ctx.Done():
-			timer.Stop()
-			return &stageError{s.stage, context.Cause(ctx)}
+		if err := w.await(ctx, s, finished); err != nil {
+			return &stageError{s.stage, err}
 		}
+		w.times = append(w.times, StageTime{s.stage, time.Since(start)})
 	}
 	return nil
+}
+
+// await waits for a step to finish, until its deadline.
+func (w *run) await(ctx context.Context, s step, finished <-chan error) error {
+	timer := time.NewTimer(time.Until(w.deadline(s)))
+	defer timer.Stop()
+	select {
+	case err := <-finished:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+	}
+	select {
+	case err := <-finished: // in the same moment
+		return err
+	default:
+		return fmt.Errorf("after %s of %s: %w", time.Since(w.start).Round(time.Millisecond), w.r.cfg.Budget, errBudget)
+	}
 }
 
 // contain runs one step under its deadline and turns a panic into an error.
