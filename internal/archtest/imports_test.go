@@ -29,9 +29,11 @@ var mayImport = map[string][]string{
 	"vdb/vdbtest":               {"vdb", "graphstore"},
 	"vdb/vdbtest/wire":          {"vdb", "graphstore"},
 	"rerank":                    {"graphstore"},
+	"embed":                     {},
 	"reader":                    {"vdb", "rerank", "graphstore"},
 	"internal/canary":           {},
 	"internal/config":           {},
+	"internal/eval":             {},
 	"internal/eventcheck":       {"internal/eventdoc", "projector", "graphstore"},
 	"internal/eventdoc":         {"projector", "projector/feed", "graphstore"},
 	"internal/eventdoc/gen":     {"internal/eventdoc"},
@@ -51,7 +53,7 @@ var only = map[string][]string{
 
 // topLevel is every name that may stand in the root folder, dotfiles apart.
 var topLevel = []string{
-	"go.mod", "go.sum", "Makefile", "README.md", "cmd", "projector", "rerank", "reader", "vdb", "graphstore", "backfill", "docs",
+	"go.mod", "go.sum", "Makefile", "README.md", "cmd", "projector", "rerank", "reader", "vdb", "graphstore", "backfill", "docs", "embed",
 	"internal", "LICENSE", "CHANGELOG.md", "compose.yaml", "Dockerfile", "bin", "kith-data",
 }
 
