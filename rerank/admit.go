@@ -26,9 +26,10 @@ func (r *Ranker) Admit(q Request, ranked Result, nominated Nominations, scored [
 	if k < 1 {
 		return Expansion{}, fmt.Errorf("%w: k %d: want at least 1", ErrBadRequest, k)
 	}
-	a := admission{r: r, q: &q, ranked: &ranked, scored: scored, refused: map[string]Refusal{}, items: map[string]*Ranked{}}
+	a := admission{r: r, q: &q, ranked: &ranked, scored: scored, refused: map[string]Refusal{}}
+	a.items = make(map[string]int, len(ranked.Items))
 	for i := range ranked.Items {
-		a.items[ranked.Items[i].ID] = &ranked.Items[i]
+		a.items[ranked.Items[i].ID] = i
 	}
 	a.answer(nominated.Nominees)
 	admitted := a.choose(a.gate(a.reachable(nominated.Nominees)))
@@ -48,7 +49,7 @@ type admission struct {
 	q      *Request
 	ranked *Result
 	scored []Candidate
-	items  map[string]*Ranked
+	items  map[string]int // by id: in ranked.Items
 	places map[string]int // of eligible answers: in scored
 	// refused holds the verdicts, by id.
 	refused map[string]Refusal
@@ -133,11 +134,12 @@ func (a *admission) gate(nominees []Nominee) []Admitted {
 	for i := range nominees {
 		n := &nominees[i]
 		c := &a.scored[a.places[n.ID]]
-		seed, ok := a.items[n.Seed]
+		place, ok := a.items[n.Seed]
 		if !ok { // nominations of another request
 			a.refuse(n, ReasonUnreached, 0, 0)
 			continue
 		}
+		seed := &a.ranked.Items[place]
 		base, _ := a.r.calibration.base(c)
 		margin := base - (seed.Base - x.delta(n.Via))
 		switch {
@@ -146,7 +148,7 @@ func (a *admission) gate(nominees []Nominee) []Admitted {
 		case !atLeast(base, x.AdmitFloor):
 			a.refuse(n, ReasonFloor, base, margin)
 		default:
-			parts := a.parts(n, c, base)
+			parts := a.parts(n, c, seed, base)
 			sum := parts.Sum()
 			score := min(sum, seed.GraphScore-seedMargin)
 			parts.Held = score - sum
@@ -161,13 +163,13 @@ func (a *admission) gate(nominees []Nominee) []Admitted {
 
 // parts returns what the channels say of a nominee. The specification leaves open what its episode channel is: whether it
 // was said in the same conversation as its seed, so that the seed vouches once more for it.
-func (a *admission) parts(n *Nominee, c *Candidate, base float64) Parts {
+func (a *admission) parts(n *Nominee, c *Candidate, seed *Ranked, base float64) Parts {
 	x := &a.r.settings.Expand
 	p := Parts{Base: base, Tie: x.Gamma * n.Relaxed}
 	if isFinite(c.Keyword) {
 		p.Keyword = x.KeywordBonus * max(0, min(c.Keyword, 1))
 	}
-	if seed := &a.q.Pool[a.items[n.Seed].Index]; c.EpisodeID != "" && c.EpisodeID == seed.EpisodeID {
+	if c.EpisodeID != "" && c.EpisodeID == a.q.Pool[seed.Index].EpisodeID {
 		p.Episode = x.EpisodeBonus
 	}
 	return p
@@ -208,8 +210,8 @@ func (a *admission) choose(through []Admitted) []Admitted {
 func (a *admission) account(x *Expansion, n *Nominations) {
 	d := &x.Diagnostics
 	d.Seeds, d.Truncated = n.Seeds, n.Truncated
-	d.Asked, d.Beyond = len(n.Nominees), len(n.Beyond)
-	d.Nominated, d.Fetched = d.Asked+d.Beyond, a.fetched
+	d.Asked, d.Nominated, d.Fetched = len(n.Nominees), max(n.Reached, len(n.Nominees)), a.fetched
+	d.Beyond = d.Nominated - d.Asked
 	d.Admitted = d.Asked
 	for i := range n.Nominees {
 		no, refused := a.refused[n.Nominees[i].ID]

@@ -20,7 +20,8 @@ const (
 type Expansion struct {
 	// Places is the whole new order, best first.
 	Places []Placed
-	// Refused are the nominees that were not added, in the order of the nominations.
+	// Refused are the nominees that were not added, in the order of the nominations; those too weak to be asked about are
+	// among them if the request asks for explanations.
 	Refused     []Refusal
 	Diagnostics ExpandDiagnostics
 }
@@ -83,7 +84,7 @@ type Refusal struct {
 // Discarded and Admitted.
 type ExpandDiagnostics struct {
 	Seeds        int
-	Nominated    int // facts outside the pool that a walk reached
+	Nominated    int // facts outside the pool that a walk reached: [Nominations.Reached]
 	Beyond       int // of them too weak to ask about
 	Asked        int // of them asked about
 	Fetched      int // of them returned

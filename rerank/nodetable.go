@@ -44,6 +44,18 @@ func (t *nodeTable) put(n graphstore.Node, member int32) {
 	}
 }
 
+// grow makes room for twice as many nodes.
+func (t *nodeTable) grow() {
+	old := t.slots
+	t.slots = make([]nodeSlot, 2*len(old))
+	t.shift--
+	for _, s := range old {
+		if s.member != 0 {
+			t.put(s.node, s.member-1)
+		}
+	}
+}
+
 // find returns the member number of a node, or -1.
 func (t *nodeTable) find(n graphstore.Node) int32 {
 	slots := t.slots

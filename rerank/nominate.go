@@ -49,11 +49,16 @@ func (r *Ranker) nominate(q *Request, ranked *Result, confirmed map[string]struc
 		r.scratch.Put(s)
 		r.walkers.Put(w)
 	}()
-	w.start(r, q, s, confirmed)
+	w.start(r, q, s)
+	w.confirm(confirmed)
 	seeds := r.seeds(ranked)
-	w.walk(seeds)
+	limit := x.PrefilterTopN
+	if q.Explain {
+		limit = 0
+	}
+	w.walk(seeds, limit)
 	found := Nominations{Seeds: len(seeds), Truncated: w.truncated}
-	found.Nominees, found.Beyond = w.nominees(seeds, x.PrefilterTopN)
+	w.nominees(&found, seeds)
 	return found
 }
 
@@ -69,44 +74,78 @@ func (r *Ranker) seeds(ranked *Result) []Ranked {
 }
 
 // start readies the walker over the request's graph, with the pool's members resolved in s.
-func (w *walker) start(r *Ranker, q *Request, s *scratch, confirmed map[string]struct{}) {
+func (w *walker) start(r *Ranker, q *Request, s *scratch) {
 	w.reset(r, q, s)
-	w.confirmed = confirmed
-	for _, x := range s.gather(r, q) {
-		if x.Reason != ReasonDuplicate {
-			w.denied[x.ID] = struct{}{}
+	removed := s.gather(r, q)
+	s.resolve(q)
+	w.denied.reset(len(removed))
+	w.removed = w.removed[:0]
+	for i := range removed {
+		if removed[i].Reason != ReasonDuplicate {
+			w.removed = append(w.removed, int32(removed[i].Index))
+		}
+		if n, known := q.Graph.Node(removed[i].ID); known && removed[i].Reason != ReasonDuplicate {
+			w.denied.put(n, int32(i)) // the pool's members are asked first
 		}
 	}
-	s.resolve(q)
 	s.episodes = s.episodes[:0]
 	if r.settings.EpisodeRecall && r.settings.EpisodeWeight > 0 && r.priors[graphstore.Episode] > 0 {
 		s.readEpisodes(q)
 	}
 }
 
-// nominees returns the facts outside the pool that a seed reached, best first: the first n with their paths, and the
-// rest.
-func (w *walker) nominees(seeds []Ranked, n int) (first, beyond []Nominee) {
-	reached := make([]int32, 0, len(w.spots))
+// confirm lets the walk lead only over the pool and these facts; nil lets it lead everywhere.
+func (w *walker) confirm(ids map[string]struct{}) {
+	w.only = ids != nil
+	w.confirmed.reset(len(ids))
+	for id := range ids {
+		if n, known := w.q.Graph.Node(id); known {
+			w.confirmed.put(n, 0)
+		}
+	}
+}
+
+// nominees fills in the facts outside the pool that a seed reached, best first.
+func (w *walker) nominees(found *Nominations, seeds []Ranked) {
+	reached := w.level[:0]
 	for i := range w.spots {
-		if w.spots[i].member < 0 && w.spots[i].relaxed > 0 {
-			reached = append(reached, int32(i))
+		if at := &w.spots[i]; at.member < 0 && at.relaxed > 0 {
+			found.Reached++
+			if at.relaxed >= w.least || w.truncated { // a walk that was cut short may not keep what it promised
+				reached = append(reached, int32(i))
+			}
 		}
 	}
+	w.level = reached
 	slices.SortFunc(reached, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(w.spots[b].relaxed, w.spots[a].relaxed), strings.Compare(w.id(a), w.id(b)))
-	})
-	all := make([]Nominee, len(reached))
-	for i, number := range reached {
-		at := &w.spots[number]
-		path := &w.states[at.fromPath]
-		all[i] = Nominee{
-			ID: w.id(number), Seed: seeds[at.from].ID, Relaxed: at.relaxed, Via: path.via, Hops: int(path.hops),
+		x, y := w.spots[a].relaxed, w.spots[b].relaxed
+		if x != y {
+			return cmp.Compare(y, x)
 		}
-		if i < n {
-			all[i].Path = w.path(at.fromPath)
+		return strings.Compare(w.id(a), w.id(b))
+	})
+	n := min(w.r.settings.Expand.PrefilterTopN, len(reached))
+	steps := 0
+	for _, number := range reached[:n] {
+		steps += int(w.states[w.spots[number].fromPath].hops) + 1
+	}
+	paths := make([]string, 0, steps)
+	found.Nominees = make([]Nominee, n)
+	for i, number := range reached[:n] {
+		from := len(paths)
+		paths = w.appendPath(paths, w.spots[number].fromPath)
+		found.Nominees[i] = w.nominee(number, seeds)
+		found.Nominees[i].Path = paths[from:len(paths):len(paths)]
+	}
+	if w.q.Explain {
+		for _, number := range reached[n:] {
+			found.Beyond = append(found.Beyond, w.nominee(number, seeds))
 		}
 	}
-	n = min(n, len(all))
-	return all[:n:n], all[n:]
+}
+
+func (w *walker) nominee(number int32, seeds []Ranked) Nominee {
+	at := &w.spots[number]
+	path := &w.states[at.fromPath]
+	return Nominee{ID: w.id(number), Seed: seeds[at.from].ID, Relaxed: at.relaxed, Via: path.via, Hops: int(path.hops)}
 }

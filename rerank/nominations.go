@@ -7,7 +7,11 @@ import "github.com/kithgraph/kith/graphstore"
 type Nominations struct {
 	// Nominees are ordered by Relaxed, largest first, then by id; at most [ExpandSettings.PrefilterTopN].
 	Nominees []Nominee
-	// Beyond are the weaker ones that the vector store is not asked about; their Path is not set.
+	// Reached is how many facts outside the pool the walk came to: the Nominees and weaker ones. Only a request that asks
+	// for explanations has them counted to the last; else the walk leaves out what cannot be among the strongest.
+	Reached int
+	// Beyond are the weaker ones, that the vector store is not asked about, in the same order, if the request asks for
+	// explanations. Their Path is not set.
 	Beyond []Nominee
 	Seeds  int // pool members that walks started from
 	// Truncated says that the walk stopped at its bound of work; what it had found by then is here.

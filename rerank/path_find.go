@@ -2,7 +2,6 @@ package rerank
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -13,8 +12,6 @@ type pathFinder struct {
 	r         *Ranker
 	q         *Request
 	w         *walker
-	known     map[string]*Candidate // what the vector store said
-	hidden    map[string]struct{}   // what it does not show
 	only      bool
 	truncated bool
 }
@@ -22,6 +19,7 @@ type pathFinder struct {
 // read lists the neighbours of all ends.
 func (f *pathFinder) read(ends []pathEnd) {
 	v := &f.w.vicinity
+	f.w.near = f.w.near[:0]
 	for i := range ends {
 		e := &ends[i]
 		if !f.w.affordable(e.node) {
@@ -30,50 +28,20 @@ func (f *pathFinder) read(ends []pathEnd) {
 		}
 		peers := f.w.episodePeers(f.w.scratch.table.find(e.node))
 		v.read(f.r, f.q, e.node, &f.r.paths, peers, f.stale)
+		from := len(f.w.near)
 		v.row.drain(func(n int32, mask uint16, weights []float64) {
 			if weight := min(1-missOf(mask, weights, &f.r.paths), f.r.settings.WeightMax); weight > 0 {
-				e.near = append(e.near, nearby{v.nodes[n], weight})
+				f.w.near = append(f.w.near, nearby{v.nodes[n], weight})
 			}
 		})
+		e.near = f.w.near[from:len(f.w.near):len(f.w.near)]
 		slices.SortFunc(e.near, func(a, b nearby) int { return cmp.Compare(a.node, b.node) })
 	}
 }
 
-// memoryAt returns when a fact happened: as the vector store says, else as the graph does.
-func (f *pathFinder) memoryAt(n graphstore.Node) graphstore.Instant {
-	if c, spoken := f.known[f.id(n)]; spoken {
-		return c.MemoryAt
-	}
-	return f.q.Graph.MemoryAt(n)
-}
-
-// stale reports whether a temporal_next edge contradicts the times of its facts.
-func (f *pathFinder) stale(n graphstore.Node, l graphstore.Link) bool {
-	if l.Type != graphstore.TemporalNext {
-		return false
-	}
-	earlier, later := f.memoryAt(n), f.memoryAt(l.To)
-	if !l.Out() {
-		earlier, later = later, earlier
-	}
-	return earlier.Present() && later.Present() && earlier > later
-}
-
-// passable reports whether a path may lead over a fact.
-func (f *pathFinder) passable(n graphstore.Node) bool {
-	id := f.id(n)
-	if c, spoken := f.known[id]; spoken {
-		return f.w.test.refuses(c) == ""
-	}
-	if _, hidden := f.hidden[id]; hidden || f.only {
-		return false
-	}
-	return f.w.test.mayPass(f.q.Graph, n)
-}
-
 // strongest returns the best path between two ends, a ranked before b: the direct one, or over one of the facts both
 // are tied to. Among equals fewer hops, then the smaller id in the middle.
-func (f *pathFinder) strongest(a, b *pathEnd) (Path, bool) {
+func (f *pathFinder) strongest(a, b *pathEnd) connection {
 	decay := f.r.settings.Expand.HopDecay
 	strength, middle := 0.0, graphstore.Node(-1)
 	if at, ok := slices.BinarySearchFunc(a.near, b.node, func(x nearby, n graphstore.Node) int { return cmp.Compare(x.node, n) }); ok {
@@ -97,37 +65,10 @@ func (f *pathFinder) strongest(a, b *pathEnd) (Path, bool) {
 			strength, middle = p, x.node
 		}
 	}
-	if strength == 0 {
-		return Path{}, false
-	}
-	return f.path(a, b, middle, strength), true
+	return f.connection(a, b, middle, strength)
 }
 
 func (f *pathFinder) id(n graphstore.Node) string { return f.q.Graph.ID(n) }
-
-// path builds the path over its nodes and turns it into reading order.
-func (f *pathFinder) path(a, b *pathEnd, middle graphstore.Node, strength float64) Path {
-	nodes := []graphstore.Node{a.node, b.node}
-	if middle >= 0 {
-		nodes = []graphstore.Node{a.node, middle, b.node}
-	}
-	p := Path{Strength: strength, Score: strength * math.Sqrt(a.base*b.base)}
-	for i, n := range nodes {
-		if m := f.memoryAt(n); compareNewest(m, p.Newest) > 0 {
-			p.Newest = m
-		}
-		if i > 0 {
-			p.Hops = append(p.Hops, f.hop(nodes[i-1], n))
-		}
-	}
-	if turned(p.Hops) {
-		slices.Reverse(p.Hops)
-		for i := range p.Hops {
-			p.Hops[i] = p.Hops[i].reversed()
-		}
-	}
-	return p
-}
 
 // turned reports whether a path reads better from its other end: if all its temporal hops point backward, or else all
 // its hops of cause and elaboration do.

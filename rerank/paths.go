@@ -1,9 +1,7 @@
 package rerank
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -59,9 +57,9 @@ func (r *Ranker) Paths(pq PathQuery) (PathResult, error) {
 		r.scratch.Put(s)
 		r.walkers.Put(w)
 	}()
-	w.start(r, q, s, nil)
-	f := pathFinder{r: r, q: q, w: w, known: pq.known(), only: pq.OnlyKnown}
-	f.learn(w.denied, &pq.Nominated)
+	w.start(r, q, s)
+	f := pathFinder{r: r, q: q, w: w, only: pq.OnlyKnown}
+	f.learn(&pq)
 	return f.find(ends), nil
 }
 
@@ -71,6 +69,7 @@ type pathEnd struct {
 	base float64
 	node graphstore.Node
 	near []nearby // its neighbours, by node
+	kept int      // paths that are shown and end here
 }
 
 // nearby is a neighbour of an end.
@@ -82,10 +81,12 @@ type nearby struct {
 // ends returns the results that paths may end at, best first: of the first K places, attached facts after their seeds.
 func (pq *PathQuery) ends(floor float64) ([]pathEnd, error) {
 	var ends []pathEnd
-	seen := 0
+	seen, limit := 0, min(pq.K, MaxPathEnds)
 	take := func(id string, base float64) {
-		seen++
-		if n, ok := pq.Request.Graph.Node(id); ok && seen <= min(pq.K, MaxPathEnds) && atLeast(base, floor) {
+		if seen++; seen > limit || !atLeast(base, floor) {
+			return
+		}
+		if n, ok := pq.Request.Graph.Node(id); ok {
 			ends = append(ends, pathEnd{id: id, base: base, node: n})
 		}
 	}
@@ -104,101 +105,4 @@ func (pq *PathQuery) ends(floor float64) ([]pathEnd, error) {
 		}
 	}
 	return ends, nil
-}
-
-// known returns everything the vector store has said, by id.
-func (pq *PathQuery) known() map[string]*Candidate {
-	known := make(map[string]*Candidate, len(pq.Request.Pool)+len(pq.Scored)+len(pq.Known))
-	test := pq.Request.eligibility()
-	for _, list := range [][]Candidate{pq.Request.Pool, pq.Scored, pq.Known} {
-		for i := range list {
-			c := &list[i]
-			if before, twice := known[c.ID]; !twice || test.refuses(before) != "" {
-				known[c.ID] = c
-			}
-		}
-	}
-	return known
-}
-
-// learn notes the nominees that the vector store was asked about and did not return, besides the removed pool members.
-func (f *pathFinder) learn(removed map[string]struct{}, n *Nominations) {
-	f.hidden = removed
-	for i := range n.Nominees {
-		if _, returned := f.known[n.Nominees[i].ID]; !returned {
-			f.hidden[n.Nominees[i].ID] = struct{}{}
-		}
-	}
-}
-
-// find looks at all pairs and keeps the best paths.
-func (f *pathFinder) find(ends []pathEnd) PathResult {
-	f.read(ends)
-	var all []Path
-	for i := range ends {
-		for j := i + 1; j < len(ends); j++ {
-			if p, ok := f.strongest(&ends[i], &ends[j]); ok {
-				all = append(all, p)
-			}
-		}
-	}
-	slices.SortFunc(all, comparePaths)
-	kept := f.keep(all)
-	return PathResult{Paths: kept, Unconfirmed: f.unconfirmed(kept), Truncated: f.truncated}
-}
-
-// comparePaths orders by score, then fewer hops, then the newer newest fact, then the ids along the path.
-func comparePaths(a, b Path) int {
-	return cmp.Or(
-		cmp.Compare(b.Score, a.Score), cmp.Compare(len(a.Hops), len(b.Hops)),
-		compareNewest(b.Newest, a.Newest), slices.Compare(a.IDs(), b.IDs()))
-}
-
-// compareNewest compares instants; an absent one is before all.
-func compareNewest(a, b graphstore.Instant) int {
-	if a.Present() != b.Present() {
-		return one(a.Present()) - one(b.Present())
-	}
-	return cmp.Compare(a, b)
-}
-
-// keep takes paths in order while they show a hop that no path before them shows, and their ends have room.
-func (f *pathFinder) keep(all []Path) []Path {
-	var kept []Path
-	shown := map[[2]string]struct{}{}
-	perNode := map[string]int{}
-	for i := range all {
-		p := &all[i]
-		from, to := p.Hops[0].From, p.Hops[len(p.Hops)-1].To
-		full := perNode[from] >= f.r.settings.Paths.PerNode || perNode[to] >= f.r.settings.Paths.PerNode
-		news := slices.ContainsFunc(p.Hops, func(h Hop) bool { _, old := shown[h.ends()]; return !old })
-		if full || !news {
-			continue
-		}
-		for j := range p.Hops {
-			shown[p.Hops[j].ends()] = struct{}{}
-		}
-		perNode[from]++
-		perNode[to]++
-		if kept = append(kept, *p); len(kept) == f.r.settings.Paths.Max {
-			break
-		}
-	}
-	return kept
-}
-
-// ends returns the two facts of a hop, the smaller id first.
-func (h *Hop) ends() [2]string { return [2]string{min(h.From, h.To), max(h.From, h.To)} }
-
-func (f *pathFinder) unconfirmed(paths []Path) []string {
-	var ids []string
-	for i := range paths {
-		for _, id := range paths[i].IDs() {
-			if _, spoken := f.known[id]; !spoken {
-				ids = append(ids, id)
-			}
-		}
-	}
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

@@ -7,16 +7,14 @@ import (
 
 // merge attaches the admitted facts to their seeds. Those of seeds that are not shown anyway are discarded.
 func (a *admission) merge(admitted []Admitted, k int) []Placed {
-	places := make([]Placed, len(a.ranked.Items))
-	at := make(map[string]int, len(places))
-	for i := range a.ranked.Items {
-		item := a.ranked.Items[i]
-		places[i].Item = &item
-		at[item.ID] = i
+	items := slices.Clone(a.ranked.Items)
+	places := make([]Placed, len(items))
+	for i := range items {
+		places[i].Item = &items[i]
 	}
 	for i := range admitted {
 		n := &admitted[i]
-		if place := at[n.Seed]; place < k {
+		if place := a.items[n.Seed]; place < k {
 			places[place].Attached = append(places[place].Attached, *n)
 		} else {
 			a.refuse(&n.Nominee, ReasonSeedOutside, n.Base, n.Margin)
@@ -28,7 +26,7 @@ func (a *admission) merge(admitted []Admitted, k int) []Placed {
 // insert puts the admitted facts among the pool members by graph score. Among the first k are at most
 // ceil(ExtraShare*k) of them; the others wait behind, in order, or are refused if the pool does not fill k places.
 func (a *admission) insert(admitted []Admitted, k int) []Placed {
-	sorted := a.interleave(admitted)
+	sorted := a.interleave(slices.Clone(a.ranked.Items), admitted)
 	// Less Epsilon: 0.28*25 is a hair above 7 in binary and must not allow 8.
 	room := int(math.Ceil(a.r.settings.Expand.ExtraShare*float64(k) - Epsilon))
 	var top, rest []Placed
@@ -54,16 +52,14 @@ func (a *admission) insert(admitted []Admitted, k int) []Placed {
 
 // interleave merges the two lists, each in its order, by the order rule: graph score, cosine, and on equal terms the
 // pool member first. A fact never comes before its seed, also where the pool came in another order than its scores.
-func (a *admission) interleave(admitted []Admitted) []Placed {
+func (a *admission) interleave(items []Ranked, admitted []Admitted) []Placed {
 	waiting := slices.Clone(admitted)
-	placed := make(map[string]struct{}, len(a.ranked.Items))
-	var sorted []Placed
-	for i := range a.ranked.Items {
-		item := a.ranked.Items[i]
+	sorted := make([]Placed, 0, len(items)+len(admitted))
+	for i := range items {
+		item := &items[i]
 		for {
 			next := slices.IndexFunc(waiting, func(n Admitted) bool {
-				_, behindSeed := placed[n.Seed]
-				return behindSeed && ahead(&n, &item)
+				return a.items[n.Seed] < i && ahead(&n, item)
 			})
 			if next < 0 {
 				break
@@ -72,8 +68,7 @@ func (a *admission) interleave(admitted []Admitted) []Placed {
 			sorted = append(sorted, Placed{Added: &n})
 			waiting = slices.Delete(waiting, next, next+1)
 		}
-		sorted = append(sorted, Placed{Item: &item})
-		placed[item.ID] = struct{}{}
+		sorted = append(sorted, Placed{Item: item})
 	}
 	for i := range waiting {
 		sorted = append(sorted, Placed{Added: &waiting[i]})

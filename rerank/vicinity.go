@@ -29,18 +29,21 @@ type bridgeUse struct {
 
 // tied is a neighbour with its folded edge.
 type tied struct {
-	node   graphstore.Node
-	id     string
 	weight float64
+	node   graphstore.Node
 	top    graphstore.RelationType
 }
 
 // compareTied orders by weight, largest first, then by id.
-func compareTied(a, b tied) int {
-	if a.weight != b.weight {
-		return cmp.Compare(b.weight, a.weight)
+func compareTied(g *graphstore.Snapshot, a, b tied) int {
+	switch {
+	case a.weight > b.weight:
+		return -1
+	case a.weight < b.weight:
+		return 1
+	default:
+		return strings.Compare(g.ID(a.node), g.ID(b.node))
 	}
-	return strings.Compare(a.id, b.id)
 }
 
 // read gathers the edges of a fact under priors. peers are the facts that episode recall ties to it; links that skip
@@ -116,7 +119,7 @@ func (c *vicinity) number(n graphstore.Node) int32 {
 
 // strongest appends the limit strongest neighbours that pass the test, by weight, then by id. It keeps the best as it
 // goes, so that a fact with ten thousand neighbours costs one look at each.
-func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(n graphstore.Node, id string) bool) []tied {
+func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(graphstore.Node) bool) []tied {
 	from := len(into)
 	c.row.drain(func(v int32, mask uint16, weights []float64) {
 		t := tied{node: c.nodes[v], weight: min(1-missOf(mask, weights, priors), r.settings.WeightMax)}
@@ -125,16 +128,18 @@ func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, pri
 		if t.weight <= 0 || full && t.weight < best[limit-1].weight {
 			return // most of a hub's neighbours: decided without a look at the fact
 		}
-		t.id = g.ID(t.node)
-		if full && compareTied(best[limit-1], t) < 0 || !pass(t.node, t.id) {
+		if full && compareTied(g, best[limit-1], t) < 0 || !pass(t.node) {
 			return
 		}
 		t.top = topOf(mask, weights, priors)
-		at, _ := slices.BinarySearchFunc(best, t, compareTied)
-		if full {
-			into = into[:len(into)-1]
+		if !full {
+			into = append(into, t)
 		}
-		into = slices.Insert(into, from+at, t)
+		at := len(into) - 1
+		for ; at > from && compareTied(g, into[at-1], t) > 0; at-- {
+			into[at] = into[at-1]
+		}
+		into[at] = t
 	})
 	return into
 }

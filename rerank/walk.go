@@ -12,6 +12,8 @@ import (
 const (
 	maxWalkReads  = 100_000 // links and facts on bridges looked at, 50 to 100 ns each
 	maxWalkStates = 100_000
+
+	minSpots = 512 // facts that a walk has room for at first
 )
 
 // walker follows the strongest ties from seeds.
@@ -19,52 +21,58 @@ type walker struct {
 	r    *Ranker
 	q    *Request
 	test eligibility
-	// confirmed, if not nil, holds the facts outside the pool that the vector store returned as eligible; nothing else
-	// outside the pool is walked over then.
-	confirmed map[string]struct{}
-	denied    map[string]struct{} // removed from the pool, unless another occurrence of the id stayed
-	scratch   *scratch            // the pool's members, resolved
+	// confirmed holds the facts outside the pool that the vector store returned as eligible. If only is set, nothing else
+	// outside the pool is walked over.
+	confirmed nodeTable
+	only      bool
+	denied    nodeTable // removed from the pool, unless another occurrence of the id stayed
+	scratch   *scratch  // the pool's members, resolved
 
 	vicinity   vicinity
-	numbers    map[graphstore.Node]int32 // in spots
+	numbers    nodeTable // in spots
 	spots      []spot
 	neighbours []step
 	buffer     []tied
 	level      []int32
 	states     []walkState
 	truncated  bool
+
+	// least is what a nominee must have to be among the strongest that are asked for, as far as is known; what cannot lead
+	// to that much is not walked. It stays 0 where everything is to be found.
+	least  float64
+	claims []float64
+
+	// What the vector store has said, for relation paths.
+	removed []int32 // candidates that are no members, in the pool
+	spoken  nodeTable
+	said    []*Candidate
+	hidden  nodeTable // what it was asked about and does not show
+	near    []nearby
 }
 
 // reset readies the walker for a request and keeps its memory.
 func (w *walker) reset(r *Ranker, q *Request, s *scratch) {
 	w.r, w.q, w.scratch, w.test = r, q, s, q.eligibility()
-	w.vicinity.reads, w.truncated = 0, false
+	w.vicinity.reads, w.truncated, w.least = 0, false, 0
 	w.spots, w.neighbours, w.states = w.spots[:0], w.neighbours[:0], w.states[:0]
-	if w.numbers == nil {
-		w.numbers, w.denied = map[graphstore.Node]int32{}, map[string]struct{}{}
-	}
-	clear(w.numbers)
-	clear(w.denied)
+	w.numbers.reset(minSpots)
 }
 
 // release drops what would keep a caller's memory alive while the walker waits for its next use.
 func (w *walker) release() {
-	w.r, w.q, w.scratch, w.confirmed = nil, nil, nil, nil
-	clear(w.spots)
-	clear(w.buffer[:cap(w.buffer)])
-	clear(w.denied)
-	clear(w.vicinity.bridges)
+	w.r, w.q, w.scratch = nil, nil, nil
+	clear(w.said)
 }
 
 // spot is a fact the walk came to see.
 type spot struct {
-	id       string
 	node     graphstore.Node
 	member   int32 // in scratch.members, or -1
 	listed   bool
 	next     [2]int32 // its neighbours: a range of walker.neighbours
 	seed     int32    // the latest seed that reached it, plus one
 	best     int32    // its strongest path from that seed: in walker.states
+	claim    float64  // at least this will be its relaxed
 	relaxed  float64
 	from     int32 // the seed that gives relaxed: in the list of seeds
 	fromPath int32 // and the path: in walker.states
@@ -86,13 +94,52 @@ type walkState struct {
 	p     float64                 // product of the weights, with the decay
 }
 
-// walk runs from every seed and leaves in the spots what each has of its best seed.
-func (w *walker) walk(seeds []Ranked) {
+// walk runs from every seed and leaves in the spots what each has of its best seed: of all in reach, or, if limit is above
+// 0, at least of the limit strongest.
+//
+// First come the neighbours of all seeds, because they are strong: what they claim says how much of the rest is worth
+// the way.
+func (w *walker) walk(seeds []Ranked, limit int) {
+	starts := make([]int32, len(seeds))
 	for i := range seeds {
-		n, known := w.q.Graph.Node(seeds[i].ID)
-		if known {
-			w.walkFrom(seeds, int32(i), w.number(n, seeds[i].ID))
+		starts[i] = -1
+		if n, known := w.q.Graph.Node(seeds[i].ID); known {
+			starts[i] = w.number(n)
+			w.list(starts[i])
+			w.claimAround(starts[i], seeds[i].Base)
 		}
+	}
+	for i, start := range starts {
+		if start < 0 {
+			continue
+		}
+		if limit > 0 {
+			w.raise(limit)
+		}
+		w.walkFrom(seeds, int32(i), start)
+	}
+}
+
+// claimAround notes what the neighbours of a seed will have at least.
+func (w *walker) claimAround(start int32, base float64) {
+	next := w.spots[start].next
+	for _, step := range w.neighbours[next[0]:next[1]] {
+		to := &w.spots[step.to]
+		to.claim = max(to.claim, base*step.weight)
+	}
+}
+
+// raise sets least to the claim of the limit-th strongest fact outside the pool.
+func (w *walker) raise(limit int) {
+	w.claims = w.claims[:0]
+	for i := range w.spots {
+		if at := &w.spots[i]; at.member < 0 && at.claim > w.least {
+			w.claims = append(w.claims, at.claim)
+		}
+	}
+	if len(w.claims) >= limit {
+		slices.Sort(w.claims)
+		w.least = w.claims[len(w.claims)-limit]
 	}
 }
 
@@ -106,7 +153,7 @@ func (w *walker) walkFrom(seeds []Ranked, seed, start int32) {
 		end := int32(len(w.states))
 		frontier := w.frontier(level, end)
 		for _, at := range frontier {
-			w.extend(seed, at, end)
+			w.extend(seed, seeds[seed].Base, at, end)
 		}
 		level = end
 	}
@@ -131,14 +178,23 @@ func (w *walker) frontier(from, to int32) []int32 {
 	return w.level
 }
 
+// hopeless reports whether nothing behind a path can be among the strongest. No hop is stronger than WeightMax and none
+// strengthens a path; the product is taken as extend takes it, so that rounding cannot make it too small.
+func (w *walker) hopeless(base, p, decay float64) bool {
+	return base*(p*w.r.settings.WeightMax*decay) < w.least
+}
+
 // extend goes on from one path to the neighbours of its end. States from level on are of the next level.
-func (w *walker) extend(seed, at, level int32) {
+func (w *walker) extend(seed int32, base float64, at, level int32) {
 	from := w.states[at]
-	w.list(from.spot)
 	decay := 1.0
 	if from.hops > 0 {
 		decay = w.r.settings.Expand.HopDecay
 	}
+	if w.hopeless(base, from.p, decay) {
+		return
+	}
+	w.list(from.spot)
 	next := w.spots[from.spot].next
 	for _, step := range w.neighbours[next[0]:next[1]] {
 		to := walkState{spot: step.to, prior: at, hops: from.hops + 1, via: from.via, p: from.p * step.weight * decay}
@@ -179,6 +235,7 @@ func (w *walker) offer(seeds []Ranked, seed, at int32) {
 	}
 	if better > 0 {
 		has.relaxed, has.from, has.fromPath = relaxed, seed, at
+		has.claim = max(has.claim, relaxed)
 	}
 }
 
@@ -193,7 +250,7 @@ func (w *walker) list(number int32) {
 		w.vicinity.read(w.r, w.q, at.node, &w.r.priors, w.episodePeers(at.member), nil)
 		w.buffer = w.vicinity.strongest(w.buffer[:0], w.r, w.q.Graph, &w.r.priors, w.r.settings.Expand.Fanout, w.passable)
 		for _, t := range w.buffer {
-			w.neighbours = append(w.neighbours, step{w.number(t.node, t.id), t.weight, t.top})
+			w.neighbours = append(w.neighbours, step{w.number(t.node), t.weight, t.top})
 		}
 	} else {
 		w.truncated = true
@@ -229,40 +286,42 @@ func (w *walker) episodePeers(member int32) []graphstore.Node {
 }
 
 // number returns the place of a fact in w.spots.
-func (w *walker) number(n graphstore.Node, id string) int32 {
-	number, seen := w.numbers[n]
-	if !seen {
-		number = int32(len(w.spots))
-		w.numbers[n] = number
-		w.spots = append(w.spots, spot{id: id, node: n, member: w.scratch.table.find(n)})
+func (w *walker) number(n graphstore.Node) int32 {
+	if number := w.numbers.find(n); number >= 0 {
+		return number
 	}
+	number := int32(len(w.spots))
+	if 2*len(w.spots) >= len(w.numbers.slots) {
+		w.numbers.grow()
+	}
+	w.numbers.put(n, number)
+	w.spots = append(w.spots, spot{node: n, member: w.scratch.table.find(n)})
 	return number
 }
 
-func (w *walker) id(spot int32) string { return w.spots[spot].id }
+func (w *walker) id(spot int32) string { return w.q.Graph.ID(w.spots[spot].node) }
 
 // passable reports whether a fact may be reached. Of a pool member the vector store said so. Of others the graph says
 // what it knows, which saves asking for facts that are known to be retired; the vector store has the last word.
-func (w *walker) passable(n graphstore.Node, id string) bool {
-	if w.scratch.table.find(n) >= 0 {
+func (w *walker) passable(n graphstore.Node) bool {
+	switch {
+	case w.scratch.table.find(n) >= 0:
 		return true
-	}
-	if _, removed := w.denied[id]; removed {
+	case w.denied.find(n) >= 0:
 		return false
+	case w.only:
+		return w.confirmed.find(n) >= 0
+	default:
+		return w.test.mayPass(w.q.Graph, n)
 	}
-	if w.confirmed != nil {
-		_, ok := w.confirmed[id]
-		return ok
-	}
-	return w.test.mayPass(w.q.Graph, n)
 }
 
-// path returns the ids along a path, seed first.
-func (w *walker) path(at int32) []string {
-	ids := make([]string, w.states[at].hops+1)
-	for i := len(ids) - 1; i >= 0; i-- {
-		ids[i] = w.id(w.states[at].spot)
-		at = w.states[at].prior
+// appendPath appends the ids along a path, seed first.
+func (w *walker) appendPath(ids []string, at int32) []string {
+	from := len(ids)
+	for ; at >= 0; at = w.states[at].prior {
+		ids = append(ids, w.id(w.states[at].spot))
 	}
+	slices.Reverse(ids[from:])
 	return ids
 }
