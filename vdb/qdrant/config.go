@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
+
+	"github.com/kithgraph/kith/graphstore"
 )
 
 // Defaults of [Config].
@@ -15,6 +18,17 @@ const (
 	DefaultMaxMessageBytes = 64 << 20
 	DefaultRetryAttempts   = 4
 	DefaultPoolSize        = 3
+	DefaultKeyword         = KeywordClient
+	DefaultSparseVector    = "bm25"
+	DefaultServerTokenizer = "multilingual"
+	DefaultServerLanguage  = "none"
+)
+
+// Values of [Config.Keyword].
+const (
+	KeywordClient = "client"
+	KeywordServer = "server"
+	KeywordOff    = "off"
 )
 
 // Bounds of [Config].
@@ -41,6 +55,26 @@ type Config struct {
 	Collection string
 	// VectorName is the name of the dense vector to search. Empty for the unnamed vector.
 	VectorName string
+	// Keyword says who makes the words of keyword search out of a content. Both ways keep them in the sparse vector
+	// [Config.SparseVector], which must have the IDF modifier; a collection without one is vdb.ErrUnsupported to keyword
+	// searches. Points that something else wrote are found as far as their words were made in the same way.
+	//
+	//   - [KeywordClient]: vdb.Tokenize and BM25 weights of this driver, so that words are what they are in every store. Any
+	//     server.
+	//   - [KeywordServer]: the server's model qdrant/bm25, for collections whose other writers use it. Words are what
+	//     [Config.ServerTokenizer] and [Config.ServerLanguage] say. Servers from 1.15.3 on.
+	//   - [KeywordOff]: none; the sparse vector is neither read nor written.
+	//
+	// Defaults to [DefaultKeyword].
+	Keyword string
+	// SparseVector is the name of the sparse vector of words. Defaults to [DefaultSparseVector].
+	SparseVector string
+	// ServerTokenizer is the server's tokenizer for [KeywordServer]: "multilingual", "word" or "whitespace". It must be that
+	// of the collection's other writers; Qdrant's own default is "word". Defaults to [DefaultServerTokenizer].
+	ServerTokenizer string
+	// ServerLanguage is the language of stop words and stemming for [KeywordServer], like "english", which is Qdrant's own
+	// default, or "none". It must be that of the collection's other writers. Defaults to [DefaultServerLanguage].
+	ServerLanguage string
 	// Fields says where the payload keeps a field: vdb.FieldUserID and so on to a path like "metadata.user_id", whose keys
 	// are quoted where they hold more than letters, digits, '_' and '-', as in `"user id"`. A field that is not in the map
 	// is at its own name.
@@ -78,6 +112,10 @@ func (c Config) withDefaults() Config {
 	c.MaxMessageBytes = cmp.Or(c.MaxMessageBytes, DefaultMaxMessageBytes)
 	c.RetryAttempts = cmp.Or(c.RetryAttempts, DefaultRetryAttempts)
 	c.PoolSize = cmp.Or(c.PoolSize, DefaultPoolSize)
+	c.Keyword = cmp.Or(c.Keyword, DefaultKeyword)
+	c.SparseVector = cmp.Or(c.SparseVector, DefaultSparseVector)
+	c.ServerTokenizer = cmp.Or(c.ServerTokenizer, DefaultServerTokenizer)
+	c.ServerLanguage = cmp.Or(c.ServerLanguage, DefaultServerLanguage)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }
@@ -88,6 +126,16 @@ func (c Config) validate() error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if c.Collection == "" {
 		bad("collection is empty: want the name of the collection")
+	}
+	oneOf := func(field, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			bad("%s %s: want one of %q", field, graphstore.Shorten(value), allowed)
+		}
+	}
+	oneOf("keyword", c.Keyword, KeywordClient, KeywordServer, KeywordOff)
+	oneOf("server tokenizer", c.ServerTokenizer, "multilingual", "word", "whitespace")
+	if c.Keyword != KeywordOff && c.SparseVector == c.VectorName {
+		bad("sparse vector %q: want another name than the dense vector's", c.SparseVector)
 	}
 	if c.Dimension < 0 || c.Dimension > MaxDimension {
 		bad("dimension %d: want 1 to %d", c.Dimension, MaxDimension)

@@ -62,8 +62,14 @@ func (s *Store) createCollection(ctx context.Context) error {
 	if s.cfg.VectorName != "" {
 		config = pb.NewVectorsConfigMap(map[string]*pb.VectorParams{s.cfg.VectorName: params})
 	}
+	req := &pb.CreateCollection{CollectionName: s.cfg.Collection, VectorsConfig: config}
+	if s.cfg.Keyword != KeywordOff {
+		req.SparseVectorsConfig = pb.NewSparseVectorsConfig(map[string]*pb.SparseVectorParams{
+			s.cfg.SparseVector: {Modifier: pb.Modifier_Idf.Enum()},
+		})
+	}
 	_, err := rpc(ctx, s, vdb.ErrBadQuery, func(ctx context.Context) (any, error) {
-		err := s.client.CreateCollection(ctx, &pb.CreateCollection{CollectionName: s.cfg.Collection, VectorsConfig: config})
+		err := s.client.CreateCollection(ctx, req)
 		if status.Code(err) == codes.AlreadyExists {
 			return nil, nil
 		}

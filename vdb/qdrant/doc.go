@@ -28,9 +28,18 @@
 //
 // A time in a number is seconds between -1e11 and 1e11 and milliseconds from there to 1e14; anything else is absent.
 //
+// # Words
+//
+// Keyword search is a sparse vector beside the dense one, whose indices are hashes of words and whose weights are BM25
+// without the inverse document frequency; the server multiplies that in when it searches ([Config.Keyword] says who makes
+// words and weights). The frequency is that in the whole collection, all users' points counted, and points that were
+// deleted until the server has cleaned up: the order of a user's answers can change by what other users write, the
+// points in them cannot. A point is found by the words that it was written with: one that a memory system wrote without
+// the sparse vector is never found by words.
+//
 // # Scores
 //
 // Only collections with the cosine distance are searched, because the score of another distance means something else.
-// Scores are the server's, of single precision. Vectors come back normalised, as the server keeps them. On large
+// Cosines are the server's, of single precision. Vectors come back normalised, as the server keeps them. On large
 // collections the server's index is approximate; [Config.Exact] turns that off.
 package qdrant

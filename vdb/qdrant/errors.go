@@ -28,7 +28,9 @@ type errorMap struct {
 	addr       address
 	collection string
 	vectorName string
-	maxBytes   int
+	// sparseVector is the name of the vector of words.
+	sparseVector string
+	maxBytes     int
 }
 
 // translate maps an error of one call. ended is why the caller's context has ended, or nil; bad is the kind of a fault of
@@ -112,6 +114,9 @@ func (m errorMap) invalid(text string, bad error) error {
 		if wantErr == nil && gotErr == nil {
 			return fmt.Errorf("%w: %w", bad, &vdb.DimensionError{Got: got, Want: want})
 		}
+	}
+	if strings.HasSuffix(text, "Not existing vector name error: "+m.sparseVector) {
+		return fmt.Errorf("collection %q on qdrant %s: %w as %q (sparse_vector)", m.collection, m.addr, errVectorName, m.sparseVector)
 	}
 	if strings.Contains(text, "Not existing vector name") {
 		return fmt.Errorf("collection %q on qdrant %s: %w as %q (vector_name)", m.collection, m.addr, errVectorName, m.vectorName)

@@ -94,7 +94,7 @@ func harness(name, addr string, cfg Config, prepare func(t testing.TB, c *pb.Cli
 			}
 			return open(t, s.cfg)
 		},
-		Features: vdbtest.Features{Durable: true},
+		Features: vdbtest.Features{Keyword: cfg.Keyword != KeywordOff, OtherWords: cfg.Keyword == KeywordServer, Durable: true},
 	}
 }
 
@@ -137,6 +137,16 @@ func TestExerciseQdrantOldServer(t *testing.T) {
 	vdbtest.Exercise(t, harness("qdrant-old", srv.Addr(), Config{}, nil))
 }
 
+func TestExerciseQdrantServerWords(t *testing.T) {
+	srv := wire.Start(t, wire.Options{})
+	vdbtest.Exercise(t, harness("qdrant-server-words", srv.Addr(), Config{Keyword: KeywordServer}, nil))
+}
+
+func TestExerciseQdrantWithoutWords(t *testing.T) {
+	srv := wire.Start(t, wire.Options{})
+	vdbtest.Exercise(t, harness("qdrant-no-words", srv.Addr(), Config{Keyword: KeywordOff}, nil))
+}
+
 func TestExerciseQdrantRealServer(t *testing.T) {
 	addr := os.Getenv(realServerEnv)
 	if addr == "" {
@@ -145,4 +155,5 @@ func TestExerciseQdrantRealServer(t *testing.T) {
 	// Exact, so that an index that is built meanwhile does not make the answers approximate.
 	vdbtest.Exercise(t, harness("qdrant-real", addr, Config{Exact: true}, nil))
 	vdbtest.Exercise(t, harness("qdrant-real-foreign", addr, Config{Exact: true, VectorName: "dense", Fields: nestedFields}, bareNamed))
+	vdbtest.Exercise(t, harness("qdrant-real-server-words", addr, Config{Exact: true, Keyword: KeywordServer}, nil))
 }

@@ -25,7 +25,7 @@ func (s *Store) Info(ctx context.Context) (vdb.Info, error) {
 	if err != nil {
 		return vdb.Info{}, fmt.Errorf("info: %w", err)
 	}
-	return vdb.Info{Driver: driverName, Collection: s.cfg.Collection, Dimension: sh.dim, Points: n}, nil
+	return vdb.Info{Driver: driverName, Collection: s.cfg.Collection, Dimension: sh.dim, Points: n, Keyword: sh.noKeyword == nil}, nil
 }
 
 func (s *Store) count(ctx context.Context, filter *pb.Filter) (int64, error) {

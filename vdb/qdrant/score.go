@@ -54,13 +54,13 @@ func (s *Store) scoreAll(ctx context.Context, sh *shape, q vdb.Query, ids []stri
 		if err != nil {
 			return nil, err
 		}
-		some, err := s.query(ctx, q, filter, len(candidates), true)
+		some, err := s.send(ctx, s.nearQuery(q, filter, len(candidates), true))
 		if err != nil {
 			return nil, err
 		}
 		points = append(points, some...)
 	}
-	return s.decodeMatches(points, sh, q, rest)
+	return s.decodeMatches(points, sh, q, rest, score)
 }
 
 // allCandidates are the point ids under which the facts may be stored.

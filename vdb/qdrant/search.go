@@ -47,24 +47,33 @@ func (s *Store) nearest(ctx context.Context, sh *shape, q vdb.Query) ([]vdb.Matc
 	}
 	q.Vector = unit(q.Vector)
 	for limit := q.Limit + tieSlack; ; limit *= 2 {
-		points, err := s.query(ctx, q, filter, limit, s.cfg.Exact)
+		points, err := s.send(ctx, s.nearQuery(q, filter, limit, s.cfg.Exact))
 		if err != nil {
 			return nil, err
 		}
-		matches, err := s.decodeMatches(points, sh, q, rest)
+		matches, err := s.decodeMatches(points, sh, q, rest, score)
 		if err != nil {
 			return nil, err
 		}
-		exhausted := len(points) < limit
-		enough := len(matches) >= q.Limit && (limit > maxTies || matches[q.Limit-1].Score > score(points[len(points)-1]))
-		if exhausted || enough {
+		if complete(points, matches, q.Limit, limit) {
 			return matches, nil
 		}
 	}
 }
 
-func (s *Store) query(ctx context.Context, q vdb.Query, filter *pb.Filter, limit int, exact bool) ([]*pb.ScoredPoint, error) {
-	req := &pb.QueryPoints{
+// complete reports whether the points that the server gave for a limit hold the best wanted matches, ties included: they
+// are all there are, or the last of them scores less than the last match wanted.
+func complete(points []*pb.ScoredPoint, matches []vdb.Match, wanted, limit int) bool {
+	if len(points) < limit {
+		return true
+	}
+	last := float64(points[len(points)-1].GetScore())
+	return len(matches) >= wanted && (limit > maxTies || matches[wanted-1].Score > last)
+}
+
+// nearQuery asks for the points nearest to the vector, which has length 1.
+func (s *Store) nearQuery(q vdb.Query, filter *pb.Filter, limit int, exact bool) *pb.QueryPoints {
+	return &pb.QueryPoints{
 		CollectionName: s.cfg.Collection,
 		Query:          pb.NewQueryDense(q.Vector),
 		Using:          s.using(),
@@ -74,6 +83,9 @@ func (s *Store) query(ctx context.Context, q vdb.Query, filter *pb.Filter, limit
 		WithVectors:    s.withVectors(q.WithVectors),
 		Params:         &pb.SearchParams{Exact: pb.PtrOf(exact)},
 	}
+}
+
+func (s *Store) send(ctx context.Context, req *pb.QueryPoints) ([]*pb.ScoredPoint, error) {
 	return rpc(ctx, s, vdb.ErrBadQuery, func(ctx context.Context) ([]*pb.ScoredPoint, error) { return s.client.Query(ctx, req) })
 }
 
@@ -97,7 +109,9 @@ func score(p *pb.ScoredPoint) float64 { return max(-1, min(1, float64(p.GetScore
 
 // decodeMatches reads an answer and puts it into the order of the contract. One fact found under both of its point ids
 // counts once.
-func (s *Store) decodeMatches(points []*pb.ScoredPoint, sh *shape, q vdb.Query, rest residual) ([]vdb.Match, error) {
+func (s *Store) decodeMatches(
+	points []*pb.ScoredPoint, sh *shape, q vdb.Query, rest residual, score func(*pb.ScoredPoint) float64,
+) ([]vdb.Match, error) {
 	matches := make([]vdb.Match, 0, len(points))
 	for _, p := range points {
 		fact, ok, err := s.decodeFact(p, sh, q.Space, q.WithVectors)

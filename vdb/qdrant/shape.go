@@ -14,7 +14,10 @@ import (
 
 // shape is what the driver must know of the collection.
 type shape struct {
-	dim int
+	dim    int
+	shards uint64
+	// noKeyword is why the collection cannot be searched by words, nil where it can.
+	noKeyword error
 	conditions
 }
 
@@ -35,12 +38,19 @@ func (s *Store) askShape(ctx context.Context) (*shape, error) {
 	if err != nil {
 		return nil, err
 	}
-	params, err := s.searchedVector(info.GetConfig().GetParams())
+	collection := info.GetConfig().GetParams()
+	params, err := s.searchedVector(collection)
 	if err != nil {
 		return nil, fmt.Errorf("collection %q: %w", s.cfg.Collection, err)
 	}
+	noKeyword, err := s.whyNoKeyword(ctx, collection)
+	if err != nil {
+		return nil, err
+	}
 	sh := &shape{
 		dim:        int(params.GetSize()),
+		shards:     max(1, uint64(collection.GetShardNumber())),
+		noKeyword:  noKeyword,
 		conditions: conditions{fields: s.fields, schema: map[string]pb.PayloadSchemaType{}},
 	}
 	for key, field := range info.GetPayloadSchema() {

@@ -128,7 +128,7 @@ func TestCreateCollection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (vdb.Info{Driver: "qdrant", Collection: "facts", Dimension: 3}); info != want {
+	if want := (vdb.Info{Driver: "qdrant", Collection: "facts", Dimension: 3, Keyword: true}); info != want {
 		t.Errorf("info %+v, want %+v", info, want)
 	}
 	raw := rawClient(t, srv.Addr())

@@ -23,6 +23,7 @@ type Store struct {
 	cfg    Config
 	errs   errorMap
 	fields fieldMap
+	words  wording
 	client *pb.Client
 	log    *slog.Logger
 	gate   gate
@@ -50,10 +51,14 @@ func New(cfg Config) (*Store, error) {
 	}
 	s := &Store{
 		cfg:    cfg,
-		errs:   errorMap{addr: addr, collection: cfg.Collection, vectorName: cfg.VectorName, maxBytes: cfg.MaxMessageBytes},
+		errs:   errorMap{addr: addr, collection: cfg.Collection, vectorName: cfg.VectorName, sparseVector: cfg.SparseVector, maxBytes: cfg.MaxMessageBytes},
 		fields: fields,
+		words:  clientWords{},
 		client: client,
 		log:    cfg.Logger.With("component", "vdb/qdrant", "addr", addr.String(), "collection", cfg.Collection),
+	}
+	if cfg.Keyword == KeywordServer {
+		s.words = newServerWords(cfg)
 	}
 	if addr.port == restPort {
 		s.log.Warn(restHint)

@@ -194,7 +194,7 @@ func TestClaimInBetweenIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	batch, err := st.encodeWrites([]vdb.Point{fact(a, "17", "a"), fact(a, "18", "a")})
+	batch, err := st.encodeWrites(sh, []vdb.Point{fact(a, "17", "a"), fact(a, "18", "a")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestAnswerOfAnotherUserIsDiscarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := []*pb.ScoredPoint{{Id: pb.NewIDNum(1), Payload: pb.NewValueMap(map[string]any{"user_id": "other", "content": "secret"})}}
-	got, err := st.decodeMatches(points, sh, vdb.Query{Space: space(t, "u")}, nil)
+	got, err := st.decodeMatches(points, sh, vdb.Query{Space: space(t, "u")}, nil, score)
 	if !errors.Is(err, errOtherUser) || len(got) != 0 || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v, %v", got, err)
 	}

@@ -42,7 +42,10 @@ func (s *Store) Upsert(ctx context.Context, points []vdb.Point) error {
 	if err != nil {
 		return fmt.Errorf("upsert: %w", err)
 	}
-	writes, err := s.encodeWrites(points)
+	if errors.Is(sh.noKeyword, errTooOld) { // the words would be lost, and not found later
+		return fmt.Errorf("upsert: %w", s.noKeyword(sh))
+	}
+	writes, err := s.encodeWrites(sh, points)
 	if err != nil {
 		return fmt.Errorf("upsert: %w", err)
 	}
@@ -63,7 +66,7 @@ type write struct {
 }
 
 // encodeWrites encodes the points, of several with the same space and id the last one only.
-func (s *Store) encodeWrites(points []vdb.Point) ([]*write, error) {
+func (s *Store) encodeWrites(sh *shape, points []vdb.Point) ([]*write, error) {
 	type fact struct {
 		space graphstore.Space
 		id    string
@@ -81,14 +84,27 @@ func (s *Store) encodeWrites(points []vdb.Point) ([]*write, error) {
 		if last[fact{p.Space, p.ID}] != i {
 			continue
 		}
-		vector := unit(p.Vector)
-		vectors := pb.NewVectorsDense(vector)
-		if s.cfg.VectorName != "" {
-			vectors = pb.NewVectorsMap(map[string]*pb.Vector{s.cfg.VectorName: pb.NewVectorDense(vector)})
-		}
-		writes = append(writes, &write{space: p.Space, id: p.ID, point: &pb.PointStruct{Payload: payload, Vectors: vectors}})
+		writes = append(writes, &write{
+			space: p.Space, id: p.ID, point: &pb.PointStruct{Payload: payload, Vectors: s.encodeVectors(sh, p)},
+		})
 	}
 	return writes, nil
+}
+
+// encodeVectors returns the point's vector and, where the collection keeps words, those of its content. A content without
+// words has none. The server knows the unnamed vector by the empty name.
+func (s *Store) encodeVectors(sh *shape, p vdb.Point) *pb.Vectors {
+	dense := pb.NewVectorDense(unit(p.Vector))
+	named := map[string]*pb.Vector{s.cfg.VectorName: dense}
+	if sh.noKeyword == nil {
+		if words := s.words.document(p.Payload.Content); words != nil {
+			named[s.cfg.SparseVector] = words
+		}
+	}
+	if s.cfg.VectorName == "" && len(named) == 1 {
+		return &pb.Vectors{VectorsOptions: &pb.Vectors_Vector{Vector: dense}}
+	}
+	return pb.NewVectorsMap(named)
 }
 
 // upsertBatch places the facts, stores them, and counts them to notice a point id that another writer claimed for another

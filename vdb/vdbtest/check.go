@@ -119,6 +119,10 @@ func calls(sp graphstore.Space, dim int, keyword bool) map[string]func(context.C
 			_, err := st.Keyword(ctx, vdb.KeywordQuery{Space: sp, Text: "coffee", Limit: 1})
 			return err
 		}
+		all["Hybrid"] = func(ctx context.Context, st vdb.Store) error {
+			_, err := st.Hybrid(ctx, vdb.HybridQuery{Query: vdb.Query{Space: sp, Vector: p.Vector, Limit: 1}, Text: "coffee"})
+			return err
+		}
 	}
 	return all
 }

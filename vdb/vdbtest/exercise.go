@@ -9,8 +9,11 @@ import (
 
 // Features says what a store can do beyond the part of the contract that all stores share.
 type Features struct {
-	Keyword bool // Keyword works; else it must return vdb.ErrUnsupported
-	Durable bool // points outlive Close; needs Harness.Reopen
+	Keyword bool // Keyword and Hybrid work; else they must return vdb.ErrUnsupported
+	// OtherWords says that words are not those of vdb.Tokenize: which texts match is then not checked. Separate words of
+	// ASCII letters must be words all the same.
+	OtherWords bool
+	Durable    bool // points outlive Close; needs Harness.Reopen
 }
 
 // Harness is how [Exercise] reaches a driver.
@@ -40,11 +43,7 @@ func Exercise(t *testing.T, h Harness) {
 	}
 	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, eraseParts, searchParts, filterParts, lookupParts,
 		scrollParts, lifecycleParts, randomParts)
-	if h.Features.Keyword {
-		parts = append(parts, keywordParts...)
-	} else {
-		parts = append(parts, noKeywordParts...)
-	}
+	parts = append(parts, h.Features.wordParts()...)
 	if h.Features.Durable {
 		parts = append(parts, durableParts...)
 	}
@@ -57,5 +56,17 @@ func Exercise(t *testing.T, h Harness) {
 	}
 	if ran == 0 {
 		t.Errorf("vdbtest: no subtest of the %s store ran", h.Name)
+	}
+}
+
+// wordParts are the subtests of searches by words.
+func (f Features) wordParts() []part {
+	switch {
+	case !f.Keyword:
+		return slices.Concat(noKeywordParts, noHybridParts)
+	case f.OtherWords:
+		return slices.Concat(keywordParts, hybridParts)
+	default:
+		return slices.Concat(keywordParts, tokenizeParts, hybridParts, spellingParts)
 	}
 }

@@ -10,11 +10,15 @@ import (
 )
 
 var keywordParts = []part{
-	{"Keyword/which points match", keywordMatches},
 	{"Keyword/best first, ties by id, cut at the limit", keywordOrder},
 	{"Keyword/follows writes", keywordWrites},
-	{"Keyword/only the own user's points", keywordTenants},
 	{"Keyword/bad queries", keywordBad},
+}
+
+// tokenizeParts need the words of vdb.Tokenize.
+var tokenizeParts = []part{
+	{"Keyword/which points match", keywordMatches},
+	{"Keyword/only the own user's points", keywordTenants},
 }
 
 var noKeywordParts = []part{{"Keyword/not supported", func(e *env) {

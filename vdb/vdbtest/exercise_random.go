@@ -23,7 +23,7 @@ func randomSequences(e *env) {
 	round := 0
 	rapid.Check(e.T, func(rt *rapid.T) {
 		round++
-		m := machine{rt: rt, store: st, model: model, keyword: e.h.Features.Keyword}
+		m := machine{rt: rt, store: st, model: model, keyword: e.h.Features.Keyword, otherWords: e.h.Features.OtherWords}
 		for _, name := range []string{"a", "b"} {
 			sp, err := graphstore.NewSpace(fmt.Sprintf("%s-%d", name, round))
 			if err != nil {
@@ -40,17 +40,18 @@ func randomSequences(e *env) {
 
 // machine is one drawn sequence.
 type machine struct {
-	rt      *rapid.T
-	store   vdb.Store
-	model   *Memory
-	keyword bool
-	spaces  []graphstore.Space
+	rt         *rapid.T
+	store      vdb.Store
+	model      *Memory
+	keyword    bool
+	otherWords bool
+	spaces     []graphstore.Space
 }
 
 func (m machine) step(label string) {
 	sp := rapid.SampledFrom(m.spaces).Draw(m.rt, label+"space")
 	ctx := context.Background()
-	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "erase", "search", "search", "score", "keyword"}).Draw(m.rt, label+"call") {
+	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "erase", "search", "search", "score", "keyword", "hybrid"}).Draw(m.rt, label+"call") {
 	case "upsert":
 		points := rapid.SliceOfN(drawPoint(sp), 1, 6).Draw(m.rt, label+"points")
 		m.noError(m.store.Upsert(ctx, points), m.model.Upsert(ctx, points))
@@ -76,7 +77,7 @@ func (m machine) step(label string) {
 		m.noError(err, wantErr)
 		m.sameMatches("Score", want, got, len(want)+1)
 	case "keyword":
-		if !m.keyword {
+		if !m.keyword || m.otherWords {
 			return
 		}
 		q := vdb.KeywordQuery{Space: sp, Text: drawText.Draw(m.rt, label+"text"), Filter: drawFilter.Draw(m.rt, label+"filter"), Limit: 100}
@@ -85,6 +86,15 @@ func (m machine) step(label string) {
 		m.noError(err, wantErr)
 		if diff := cmp.Diff(sorted(matchIDs(want)), sorted(matchIDs(got)), cmpopts.EquateEmpty()); diff != "" { // BM25 differs by store
 			m.rt.Fatalf("Keyword(%q) (-model +store):\n%s", q.Text, diff)
+		}
+	case "hybrid":
+		if !m.keyword {
+			return
+		}
+		q := vdb.HybridQuery{Query: vdb.Query{Space: sp, Vector: drawVector.Draw(m.rt, label+"vector"), Filter: drawFilter.Draw(m.rt, label+"filter"),
+			Limit: rapid.IntRange(1, 8).Draw(m.rt, label+"limit")}, Text: drawText.Draw(m.rt, label+"text")}
+		if problem := hybridProblem(ctx, m.store, q); problem != "" {
+			m.rt.Fatalf("Hybrid(%q): %s", q.Text, problem)
 		}
 	}
 }

@@ -6,11 +6,18 @@
 //
 //   - Points: Upsert, Delete, Get, SetPayload, Scroll, Query, QueryBatch, Count, CreateFieldIndex, DeleteFieldIndex.
 //     Collections: Create, Delete, Get, List, CollectionExists. Qdrant: HealthCheck. Every other call answers
-//     Unimplemented, and so do fusion, prefetch, recommendation, formula, sparse and multi-vector queries and geo filters.
+//     Unimplemented, and so do fusion, recommendation, formula and multi-vector queries and geo filters.
 //   - Point ids are unsigned integers or UUIDs in any spelling; answers carry the hyphenated lower-case one. Scrolls run
 //     over the integers ascending, then the UUIDs by value (all versions since 1.0).
 //   - Cosine vectors are normalised when they are stored, so their length is lost (all versions). Scores are computed
 //     exhaustively: the approximation of an HNSW index is not imitated.
+//   - A sparse query finds the points that share an index with it. The IDF modifier counts the vectors of the collection as
+//     they are; the server also counts deleted ones until its optimizer has run. A query over prefetches scores all that
+//     they find; the server does so per shard, of which this one has one.
+//   - A document of the model qdrant/bm25 (from 1.15 on, where the server has it from 1.15.2) becomes words in lower case,
+//     separated by whatever is neither letter nor digit, with the server's weights but other numbers. Neither the
+//     dictionaries that its tokenizer "multilingual" cuts Chinese or Japanese with are imitated, nor stop words and stems: a
+//     language other than "none" is Unimplemented.
 //   - Points of equal score come in descending id order. The real order is undefined; an ascending one would hide callers
 //     that rely on it.
 //   - Updates with wait=false are applied at once, but what is wrong with their vectors is not reported and the update is

@@ -50,7 +50,7 @@ func (svc pointsService) query(req *pb.QueryPoints) ([]*pb.ScoredPoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits, err := c.rank(req)
+	hits, err := c.rank(req, svc.s.embedQuery)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +73,20 @@ type hit struct {
 	score float32
 }
 
-// rank returns the points that pass the request's filter and threshold, best first.
-func (c *collection) rank(req *pb.QueryPoints) ([]hit, error) {
-	if len(req.GetPrefetch()) > 0 {
-		return nil, status.Error(codes.Unimplemented, "wire: prefetch is not imitated")
-	}
+// rank returns the points that pass the request's filter and threshold, best first: of all points, or of those that its
+// prefetches find.
+func (c *collection) rank(req *pb.QueryPoints, embed embedding) ([]hit, error) {
 	holds, err := compileFilter(req.GetFilter())
 	if err != nil {
 		return nil, err
+	}
+	if len(req.GetPrefetch()) > 0 {
+		found, err := c.prefetch(req, embed)
+		if err != nil {
+			return nil, err
+		}
+		passes := holds
+		holds = func(p *point) bool { return found[p.key] && passes(p) }
 	}
 	var hits []hit
 	if req.Query == nil {
@@ -91,18 +97,16 @@ func (c *collection) rank(req *pb.QueryPoints) ([]hit, error) {
 		}
 		return hits, nil
 	}
-	params, vector, err := c.nearest(req)
+	scoreOf, smallerFirst, err := c.scorer(req, embed)
 	if err != nil {
 		return nil, err
 	}
-	smallerFirst := params.GetDistance() == pb.Distance_Euclid || params.GetDistance() == pb.Distance_Manhattan
 	for _, p := range c.points {
-		stored := p.vectors[req.GetUsing()]
-		if stored == nil || !holds(p) {
+		if !holds(p) {
 			continue
 		}
-		score := distance(params.GetDistance(), vector, stored.GetDense().GetData())
-		if req.ScoreThreshold == nil || better(score, *req.ScoreThreshold, smallerFirst) {
+		score, ok := scoreOf(p)
+		if ok && (req.ScoreThreshold == nil || better(score, *req.ScoreThreshold, smallerFirst)) {
 			hits = append(hits, hit{point: p, score: score})
 		}
 	}
@@ -116,6 +120,33 @@ func (c *collection) rank(req *pb.QueryPoints) ([]hit, error) {
 	return hits, nil
 }
 
+// prefetch returns the points that any of the request's prefetches finds within its limit. The request's own filter holds
+// for each of them as well.
+func (c *collection) prefetch(req *pb.QueryPoints, embed embedding) (map[pointKey]bool, error) {
+	passes, err := compileFilter(req.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	found := map[pointKey]bool{}
+	for _, p := range req.GetPrefetch() {
+		hits, err := c.rank(&pb.QueryPoints{
+			Prefetch: p.GetPrefetch(), Query: p.GetQuery(), Using: p.Using, Filter: p.GetFilter(), ScoreThreshold: p.ScoreThreshold,
+		}, embed)
+		if err != nil {
+			return nil, err
+		}
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return !passes(h.point) })
+		limit := uint64(defaultQueryLimit)
+		if p.Limit != nil {
+			limit = p.GetLimit()
+		}
+		for _, h := range hits[:min(limit, uint64(len(hits)))] {
+			found[h.point.key] = true
+		}
+	}
+	return found, nil
+}
+
 // better is strict: a score equal to the threshold does not pass it.
 func better(score, threshold float32, smallerFirst bool) bool {
 	if smallerFirst {
@@ -124,21 +155,38 @@ func better(score, threshold float32, smallerFirst bool) bool {
 	return score > threshold
 }
 
-// nearest reads the query's dense vector, checked and prepared for the vector it searches.
-func (c *collection) nearest(req *pb.QueryPoints) (*pb.VectorParams, []float32, error) {
-	params := c.dense[req.GetUsing()]
-	if params == nil {
-		if c.sparse[req.GetUsing()] != nil {
-			return nil, nil, status.Error(codes.Unimplemented, "wire: sparse queries are not imitated")
+// scorer reads the query's vector, checked and prepared for the vector it searches, and returns a function that scores
+// points, and whether they have a score: a vector of the name, a sparse one with an index in common.
+func (c *collection) scorer(req *pb.QueryPoints, embed embedding) (scoreOf func(*point) (float32, bool), smallerFirst bool, err error) {
+	input, using := req.GetQuery().GetNearest(), req.GetUsing()
+	if input.GetSparse() != nil || input.GetDocument() != nil {
+		sparse, err := c.readSparse(using, input.GetSparse(), input.GetDocument(), embed)
+		if err != nil {
+			return nil, false, err
 		}
-		return nil, nil, unknownVector(req.GetUsing())
+		return c.overlap(using, sparse), false, nil
 	}
-	dense := req.GetQuery().GetNearest().GetDense()
-	if dense == nil {
-		return nil, nil, status.Error(codes.Unimplemented, "wire: only nearest queries with a dense vector are imitated")
+	params := c.dense[using]
+	switch {
+	case params == nil && c.sparse[using] != nil:
+		return nil, false, status.Error(codes.InvalidArgument, "Wrong input: Conversion between sparse and regular vectors failed")
+	case params == nil:
+		return nil, false, unknownVector(using)
+	case input.GetDense() == nil:
+		return nil, false, status.Error(codes.Unimplemented, "wire: only nearest queries with a dense or a sparse vector are imitated")
 	}
-	vector, err := preprocess(params, dense.GetData())
-	return params, vector, err
+	vector, err := preprocess(params, input.GetDense().GetData())
+	if err != nil {
+		return nil, false, err
+	}
+	d := params.GetDistance()
+	return func(p *point) (float32, bool) {
+		stored := p.vectors[using]
+		if stored == nil {
+			return 0, false
+		}
+		return distance(d, vector, stored.GetDense().GetData()), true
+	}, d == pb.Distance_Euclid || d == pb.Distance_Manhattan, nil
 }
 
 // distance is the score the server reports: a similarity for Cosine (of normalised vectors) and Dot, else a distance.

@@ -33,7 +33,7 @@ func (svc pointsService) Upsert(_ context.Context, req *pb.UpsertPoints) (*pb.Po
 	}
 	points := make([]*point, len(keys))
 	for i, p := range req.GetPoints() {
-		vectors, err := c.readVectors(p.GetVectors())
+		vectors, err := c.readVectors(p.GetVectors(), svc.s.embedStored)
 		if err != nil {
 			if !req.GetWait() {
 				return c.updated(false), nil // acknowledged before it is looked at

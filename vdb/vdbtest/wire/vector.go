@@ -10,7 +10,7 @@ import (
 )
 
 // readVectors checks a point's vectors against the collection and converts them to what is stored.
-func (c *collection) readVectors(v *pb.Vectors) (map[string]*pb.VectorOutput, error) {
+func (c *collection) readVectors(v *pb.Vectors, embed embedding) (map[string]*pb.VectorOutput, error) {
 	var named map[string]*pb.Vector
 	switch opt := v.GetVectorsOptions().(type) {
 	case *pb.Vectors_Vector:
@@ -22,7 +22,7 @@ func (c *collection) readVectors(v *pb.Vectors) (map[string]*pb.VectorOutput, er
 	}
 	out := make(map[string]*pb.VectorOutput, len(named))
 	for name, vec := range named {
-		stored, err := c.readVector(name, vec)
+		stored, err := c.readVector(name, vec, embed)
 		if err != nil {
 			return nil, err
 		}
@@ -31,10 +31,11 @@ func (c *collection) readVectors(v *pb.Vectors) (map[string]*pb.VectorOutput, er
 	return out, nil
 }
 
-func (c *collection) readVector(name string, v *pb.Vector) (*pb.VectorOutput, error) {
-	if sparse := v.GetSparse(); sparse != nil {
-		if _, ok := c.sparse[name]; !ok {
-			return nil, unknownVector(name)
+func (c *collection) readVector(name string, v *pb.Vector, embed embedding) (*pb.VectorOutput, error) {
+	if v.GetSparse() != nil || v.GetDocument() != nil {
+		sparse, err := c.readSparse(name, v.GetSparse(), v.GetDocument(), embed)
+		if err != nil {
+			return nil, err
 		}
 		return &pb.VectorOutput{Vector: &pb.VectorOutput_Sparse{Sparse: sparse}}, nil
 	}
