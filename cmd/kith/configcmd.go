@@ -8,6 +8,7 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/projector"
+	"github.com/kithgraph/kith/rerank"
 )
 
 type configCmd struct{}
@@ -53,12 +54,7 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 	for _, t := range s.SupportExclude {
 		excluded = append(excluded, t.String())
 	}
-	var priors []string
-	for _, t := range graphstore.RelationTypes() {
-		if p, ok := s.Priors[t]; ok {
-			priors = append(priors, fmt.Sprintf("%s=%v", t, p))
-		}
-	}
+	h := hybrid(e.cfg.Rerank.Hybrid)
 	out := map[string]value{
 		"memory-mode":               {"not set", "default"},
 		"enable-graph":              {"not set", "default"},
@@ -68,17 +64,46 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 		"graph-co-occurs-max-batch": {fmt.Sprint(projector.DefaultMaxCoOccurs), "default"},
 		"graph-edge-min-score":      {fmt.Sprint(projector.DefaultEdgeMinScore), "default"},
 		"graph-support-exclude":     {strings.Join(excluded, ","), profile},
-		"graph-priors":              {strings.Join(priors, ","), profile},
+		"graph-priors":              {byType(s.Priors), profile},
 		"graph-owners":              {strings.Join(s.Owners, ","), profile},
 		"graph-budget-ms":           {fmt.Sprint(budget.Milliseconds()), "default"},
+		"graph-hybrid-dense-weight": {fmt.Sprint(h.DenseWeight), "default"},
+		"graph-hybrid-keyword-half": {fmt.Sprint(h.KeywordHalf), "default"},
 		"episode-recall-enabled":    {fmt.Sprint(s.EpisodeRecall), profile},
 	}
+	x, p := s.Expand, s.Paths
 	for flag, v := range map[string]any{
 		"graph-cal-lo": s.CalLo, "graph-cal-hi": s.CalHi, "graph-propagate-beta": s.Beta, "graph-propagate-iters": s.Iterations,
 		"graph-support-cap": s.SupportCap, "graph-sender-floor": s.SenderFloor, "graph-wmax": s.WeightMax,
 		"graph-hub-cap": s.HubCap, "episode-recall-weight": s.EpisodeWeight,
+		"graph-relax-gamma": x.Gamma, "graph-expand-keyword-bonus": x.KeywordBonus, "graph-expand-episode-bonus": x.EpisodeBonus,
+		"graph-seed-floor": x.SeedFloor, "graph-max-seeds": x.MaxSeeds, "graph-expand-hops": x.Hops, "graph-hop-decay": x.HopDecay,
+		"graph-fanout": x.Fanout, "graph-expand-prefilter-top-n": x.PrefilterTopN, "graph-max-expand": x.MaxExpand,
+		"graph-max-per-seed": x.MaxPerSeed, "graph-admit-floor": x.AdmitFloor, "graph-quotas": byType(x.Quotas),
+		"graph-expand-merge-seed": x.MergeSeed, "graph-extra-share": x.ExtraShare, "graph-seed-sim-deltas": "none",
+		"graph-path-enabled": p.Enabled, "graph-path-high-floor": p.HighFloor, "graph-path-max": p.Max, "graph-path-per-node": p.PerNode,
 	} {
 		out[flag] = value{fmt.Sprint(v), profile}
 	}
+	out["graph-seed-sim-delta"] = simDelta(x, profile)
 	return out, nil
+}
+
+// simDelta returns the width of the gate, which depends on where added facts go.
+func simDelta(x rerank.ExpandSettings, profile string) value {
+	if x.MergeSeed {
+		return value{fmt.Sprint(x.DeltaMerge), profile + " (merge)"}
+	}
+	return value{fmt.Sprint(x.DeltaSeparate), profile + " (separate)"}
+}
+
+// byType writes a table of one value per type in the order of the types.
+func byType[T any](table map[graphstore.RelationType]T) string {
+	var items []string
+	for _, t := range graphstore.RelationTypes() {
+		if v, ok := table[t]; ok {
+			items = append(items, fmt.Sprintf("%s=%v", t, v))
+		}
+	}
+	return strings.Join(items, ",")
 }

@@ -32,6 +32,7 @@ type service struct {
 
 	lock     *dataLock
 	vectors  vdb.Store
+	embedder *embedder  // nil without an endpoint
 	probe    probe      // whether the vector store answers
 	host     *graphHost // nil when the graph is off
 	paused   paused     // while events are not projected
@@ -102,6 +103,13 @@ func (s *service) openStores() error {
 		s.host.hooks = feedHooks(s.metrics)
 		view = s.host
 	}
+	cfg.AppliedSeq = s.AppliedSeq
+	if s.embedder, err = s.e.newEmbedder(s.vectors, s.e.cfg.Embed.QueryPrefix); err != nil {
+		return err
+	}
+	if s.embedder != nil {
+		cfg.Embedder = s.embedder
+	}
 	s.reader, err = reader.New(s.vectors, view, cfg)
 	return err
 }
@@ -111,6 +119,7 @@ func (s *service) closeStores() error {
 	if s.reader != nil {
 		s.reader.Close()
 	}
+	s.embedder.close()
 	if s.host != nil {
 		errs = append(errs, s.host.close())
 	}
@@ -147,7 +156,7 @@ func (s *service) start(addr string) error {
 		return err
 	}
 	s.work.Go(func() { s.keepGraph(ctx) })
-	s.work.Go(func() { s.probe.run(ctx, s.vectors) })
+	s.work.Go(func() { s.probe.run(ctx, s.vectors, s.embedder.found) })
 	if s.sw.Paused {
 		s.work.Go(func() { s.paused.run(ctx, s.waiting) })
 	}

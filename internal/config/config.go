@@ -15,6 +15,7 @@ type Config struct {
 	Memory  Memory  `embed:"" group:"memory"`
 	NATS    NATS    `embed:"" group:"events"`
 	Qdrant  Qdrant  `embed:"" group:"vectors"`
+	Embed   Embed   `embed:"" group:"vectors"`
 	Graph   Graph   `embed:"" group:"graph"`
 	Project Project `embed:"" group:"graph"`
 	Rerank  Rerank  `embed:"" group:"ranking"`
@@ -90,6 +91,10 @@ type Rerank struct {
 	Priors         map[string]float64 `name:"graph-priors" env:"MEMORY_GRAPH_PRIORS" mapsep:"," placeholder:"TYPE=X,..." help:"Prior per edge type; 0 switches a type off."`
 	Owners         *[]string          `name:"graph-owners" env:"MEMORY_GRAPH_OWNERS" placeholder:"NAME,..." help:"Entity names that stand for the user and are never a bridge."`
 	BudgetMS       *int               `name:"graph-budget-ms" env:"MEMORY_GRAPH_BUDGET_MS" placeholder:"MS" help:"Longest time a search waits for the graph, in milliseconds."`
+
+	Expand Expand `embed:""`
+	Paths  Paths  `embed:""`
+	Hybrid Hybrid `embed:""`
 }
 
 // Serve is the HTTP service.

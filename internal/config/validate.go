@@ -26,6 +26,8 @@ func (c Config) Validate() error {
 		optional("MEMORY_GRAPH_CO_OCCURS_MAX_BATCH", c.Project.CoOccursMaxBatch, 1, 64),
 		optional("MEMORY_GRAPH_EDGE_MIN_SCORE", c.Project.EdgeMinScore, 1e-9, 1),
 		optional("MEMORY_GRAPH_BUDGET_MS", c.Rerank.BudgetMS, 1, 60_000),
+		optional("MEMORY_GRAPH_HYBRID_DENSE_WEIGHT", c.Rerank.Hybrid.DenseWeight, 1e-9, 1),
+		optional("MEMORY_GRAPH_HYBRID_KEYWORD_HALF", c.Rerank.Hybrid.KeywordHalf, 1e-9, 1e9),
 		between("KITH_DRAIN_TIMEOUT", c.Serve.DrainTimeout, 100*time.Millisecond, 10*time.Minute),
 		between("KITH_SEARCH_TIMEOUT", c.Serve.SearchLimit, time.Millisecond, 10*time.Minute),
 		between("KITH_READY_LAG", c.Ready.Lag, 0, 1_000_000_000),
@@ -33,6 +35,7 @@ func (c Config) Validate() error {
 		between("KITH_READY_ERROR_SHARE", c.Ready.ErrorShare, 0, 1),
 		between("KITH_READY_ERROR_WINDOW", c.Ready.ErrorWindow, 10*time.Second, time.Hour),
 		c.Standby.validate(c.NATS.URL),
+		c.Embed.validate(c.Serve.SearchLimit),
 		together("NATS_CERT", c.NATS.Cert, "NATS_KEY", c.NATS.Key),
 	)
 }
