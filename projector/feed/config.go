@@ -2,6 +2,7 @@ package feed
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,6 +65,11 @@ type Config struct {
 
 	// Limits bounds the events that are accepted; larger ones are dead letters.
 	Limits projector.Limits
+
+	// Turn is waited for before a batch is planned, and given back (done) after its commit. Somebody else who plans changes of the
+	// same graph takes it in the same way, so that neither plans against what the other is about to change. Its error counts
+	// as trouble of the graph. Defaults to none: the feed is the only one.
+	Turn func(ctx context.Context) (done func(), err error)
 
 	// BatchSize is the most messages in one transaction. Batches that come full, out of a backlog, grow up to it from
 	// [MinBatchSize] for as long as CommitTarget allows. Defaults to [DefaultBatchSize].

@@ -167,6 +167,13 @@ func (f *Feed) attempt(ctx context.Context, ds []*delivery) error {
 }
 
 func (f *Feed) commit(ctx context.Context, d *draft, ds []*delivery) (changes int, err error) {
+	if f.cfg.Turn != nil {
+		done, err := f.cfg.Turn(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("wait for the turn to plan: %w", err)
+		}
+		defer done()
+	}
 	failed, err := d.add(ctx, ds)
 	if err != nil {
 		return 0, err
