@@ -15,9 +15,9 @@ import (
 
 func TestDefaults(t *testing.T) {
 	c := Config{Collection: "facts"}.withDefaults()
-	got := fmt.Sprintf("url %s, timeout %v, message %d, attempts %d, pool %d, logger %v",
-		c.URL, c.Timeout, c.MaxMessageBytes, c.RetryAttempts, c.PoolSize, c.Logger != nil)
-	const want = "url http://localhost:6334, timeout 10s, message 67108864, attempts 4, pool 3, logger true"
+	got := fmt.Sprintf("url %s, timeout %v, message %d, attempts %d, pool %d, keyword %s in %s, server %s %s, logger %v",
+		c.URL, c.Timeout, c.MaxMessageBytes, c.RetryAttempts, c.PoolSize, c.Keyword, c.SparseVector, c.ServerTokenizer, c.ServerLanguage, c.Logger != nil)
+	const want = "url http://localhost:6334, timeout 10s, message 67108864, attempts 4, pool 3, keyword client in bm25, server multilingual none, logger true"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -32,12 +32,14 @@ func TestDefaults(t *testing.T) {
 
 // One error names every violation: the field, the value and the bound.
 func TestNewJoinsViolations(t *testing.T) {
-	_, err := New(Config{URL: "ftp://h", Fields: map[string]string{"colour": "c"}, CreateCollection: true, Timeout: -1, MaxMessageBytes: 1, RetryAttempts: 6, PoolSize: 65})
+	_, err := New(Config{URL: "ftp://h", Fields: map[string]string{"colour": "c"}, CreateCollection: true, Timeout: -1, MaxMessageBytes: 1, RetryAttempts: 6, PoolSize: 65,
+		Keyword: "bm25", ServerTokenizer: "prefix", SparseVector: "v", VectorName: "v"})
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{`url "ftp://h"`, "http(s)://host:port", `"colour"`, "collection is empty", "dimension 0", "timeout -1ns",
-		"max message bytes 1: want 65536", "retry attempts 6: want 1 to 5", "pool size 65: want 1 to 64"} {
+		"max message bytes 1: want 65536", "retry attempts 6: want 1 to 5", "pool size 65: want 1 to 64", `keyword "bm25": want one of ["client" "server" "off"]`,
+		`server tokenizer "prefix"`, `sparse vector "v": want another name`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in:\n%v", want, err)
 		}
@@ -104,7 +106,7 @@ func TestFieldMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := []string{m[vdb.FieldUserID].String(), m[vdb.FieldContent].String(), m[vdb.FieldState].String(), m.at("other key").String()}
+	got := []string{m.at(vdb.FieldUserID).String(), m.at(vdb.FieldContent).String(), m.at(vdb.FieldState).String(), m.at("other key").String()}
 	if diff := cmp.Diff([]string{"metadata.user_id", `"page content"`, "state", `"other key"`}, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}

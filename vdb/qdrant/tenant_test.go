@@ -260,6 +260,10 @@ func TestEveryRequestIsConfined(t *testing.T) {
 		switch req := req.(type) {
 		case *pb.QueryPoints:
 			filters = []*pb.Filter{req.GetFilter()}
+		case *pb.QueryBatchPoints:
+			for _, q := range req.GetQueryPoints() {
+				filters = append(filters, q.GetFilter())
+			}
 		case *pb.ScrollPoints:
 			filters = []*pb.Filter{req.GetFilter()}
 		case *pb.CountPoints:
@@ -290,6 +294,10 @@ func TestEveryRequestIsConfined(t *testing.T) {
 	steps := []error{st.Upsert(t.Context(), []vdb.Point{fact(u, "17", "x"), fact(u, "doc", "y")})}
 	_, err := st.Search(t.Context(), q)
 	steps = append(steps, err)
+	_, err = st.Hybrid(t.Context(), vdb.HybridQuery{Query: q, Text: "x"})
+	steps = append(steps, err)
+	_, err = st.Keyword(t.Context(), vdb.KeywordQuery{Space: u, Text: "x", Limit: 3})
+	steps = append(steps, err)
 	_, err = st.Score(t.Context(), q, []string{"17", "doc"})
 	steps = append(steps, err)
 	_, err = st.Get(t.Context(), u, []string{"17", "doc"}, true)
@@ -299,7 +307,7 @@ func TestEveryRequestIsConfined(t *testing.T) {
 	if err := errors.Join(steps...); err != nil {
 		t.Fatal(err)
 	}
-	for _, method := range []string{"Upsert", "Query", "Scroll", "Delete"} {
+	for _, method := range []string{"Upsert", "Query", "QueryBatch", "Scroll", "Delete"} {
 		if seen[method] == 0 {
 			t.Errorf("no %s was seen", method)
 		}
