@@ -71,3 +71,39 @@ func BenchmarkUpsert(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(one), "x-search")
 }
+
+// BenchmarkHybrid asks for both lists at once, through the driver and the wire. x-apart is its time over that of the two
+// searches one after the other in the same run; those give no cosines of the keyword matches. The server is an imitation
+// without indexes: of its own work the ratio says nothing.
+func BenchmarkHybrid(b *testing.B) {
+	const n, dim = 1000, 384
+	srv := wire.Start(b, wire.Options{})
+	st := open(b, Config{URL: srv.Addr(), Collection: "facts", CreateCollection: true, Dimension: dim})
+	u := space(b, "u")
+	if err := st.Upsert(b.Context(), vdbtest.Points(1, u, n, dim)); err != nil {
+		b.Fatal(err)
+	}
+	q := vdb.HybridQuery{Query: vdb.Query{Space: u, Vector: vdbtest.Vector(2, dim), Limit: 50}, Text: "coffee 咖啡 deadline"}
+	both := func() {
+		got, err := st.Hybrid(b.Context(), q)
+		if err != nil || len(got.Dense) != q.Limit || len(got.Keyword) != q.Limit {
+			b.Fatalf("%d and %d matches, %v", len(got.Dense), len(got.Keyword), err)
+		}
+	}
+	both()
+	var apart time.Duration
+	for b.Loop() { // side by side, so that both meet the same machine
+		both()
+		b.StopTimer()
+		began := time.Now()
+		if _, err := st.Search(b.Context(), q.Query); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := st.Keyword(b.Context(), q.KeywordQuery()); err != nil {
+			b.Fatal(err)
+		}
+		apart += time.Since(began)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed())/float64(apart), "x-apart")
+}

@@ -179,6 +179,40 @@ func BenchmarkUpsert(b *testing.B) {
 	}
 }
 
+// BenchmarkHybrid asks for both lists at once. x-apart is its time over that of the two searches one after the other,
+// the median of pairs; those give no cosines of the keyword matches.
+func BenchmarkHybrid(b *testing.B) {
+	for _, n := range []int{100, 2_000, 20_000} {
+		b.Run(fmt.Sprint(n, " points"), func(b *testing.B) {
+			st, _ := benchStore(b, 1, n)
+			q := vdb.HybridQuery{Query: benchQuery(1), Text: "coffee 咖啡 deadline"}
+			both := func() {
+				got, err := st.Hybrid(b.Context(), q)
+				if err != nil || len(got.Dense) != benchLimit || len(got.Keyword) == 0 {
+					b.Fatalf("%d and %d matches, error %v", len(got.Dense), len(got.Keyword), err)
+				}
+			}
+			both() // reads the vectors into memory
+			ratios := make([]float64, 31)
+			for i := range ratios { // side by side, so that both meet the same machine
+				together := median(1, both)
+				apart := median(1, func() {
+					mustSearch(b, st, q.Query)
+					if _, err := st.Keyword(b.Context(), q.KeywordQuery()); err != nil {
+						b.Fatal(err)
+					}
+				})
+				ratios[i] = float64(together) / float64(apart)
+			}
+			slices.Sort(ratios)
+			for b.Loop() {
+				both()
+			}
+			b.ReportMetric(ratios[len(ratios)/2], "x-apart")
+		})
+	}
+}
+
 type scored struct {
 	at    int64
 	score float64
