@@ -1,0 +1,69 @@
+package backfill
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/kithgraph/kith/projector"
+)
+
+// Defaults of [Config] and [Request].
+const (
+	DefaultMemoryBytes = 32 << 20
+	DefaultInFlight    = 4
+	DefaultPatience    = 2 * time.Minute
+)
+
+// Config says how backfills work, whatever they are of.
+type Config struct {
+	// Dir is the directory of checkpoints; made if need be. Required.
+	Dir string
+	// MinScore is the lowest cosine of a semantic_neighbor edge, in (0, 1]; it must be the projector's. Defaults to
+	// [projector.DefaultEdgeMinScore].
+	MinScore float64
+	// Neighbors is how many best neighbours of a fact become edges; it must be the projector's. Defaults to
+	// [projector.DefaultMaxNeighbors].
+	Neighbors int
+	// InFlight is how many neighbour searches are asked at a time, 1 to 64. Defaults to [DefaultInFlight].
+	InFlight int
+	// Patience is how long a vector store or a graph that cannot be reached is asked again before a run gives up, leaving its
+	// checkpoint. Defaults to [DefaultPatience].
+	Patience time.Duration
+	// LastSeq returns the last sequence of the event stream, noted before the scan. Defaults to none: there is no stream.
+	LastSeq func() (uint64, error)
+	// Logger defaults to slog.Default().
+	Logger *slog.Logger
+}
+
+func (c Config) withDefaults() Config {
+	c.MinScore = cmp.Or(c.MinScore, projector.DefaultEdgeMinScore)
+	c.Neighbors = cmp.Or(c.Neighbors, projector.DefaultMaxNeighbors)
+	c.InFlight = cmp.Or(c.InFlight, DefaultInFlight)
+	c.Patience = cmp.Or(c.Patience, DefaultPatience)
+	c.Logger = cmp.Or(c.Logger, slog.Default())
+	return c
+}
+
+func (c Config) validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Dir == "" {
+		bad("dir is empty: want the directory of checkpoints")
+	}
+	if !(c.MinScore > 0 && c.MinScore <= 1) { // also catches NaN
+		bad("min score %v: want more than 0 and at most 1", c.MinScore)
+	}
+	if c.Neighbors < 1 || c.Neighbors > 100 {
+		bad("neighbors %d: want 1 to 100", c.Neighbors)
+	}
+	if c.InFlight < 1 || c.InFlight > 64 {
+		bad("in flight %d: want 1 to 64", c.InFlight)
+	}
+	if c.Patience < 0 {
+		bad("patience %v: want more than 0", c.Patience)
+	}
+	return errors.Join(errs...)
+}

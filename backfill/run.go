@@ -1,0 +1,267 @@
+package backfill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/projector"
+	"github.com/kithgraph/kith/vdb"
+)
+
+// ErrBadRequest reports a request that cannot be done; the text names field, value and rule. Nothing was done.
+var ErrBadRequest = errors.New("cannot be backfilled")
+
+// Backfill makes graphs of stored points. It is safe for concurrent use, by runs of ranges that do not overlap
+// ([Request.Overlaps]).
+type Backfill struct {
+	points Points
+	graph  Graph
+	proj   *projector.Projector
+	cfg    Config
+	log    *slog.Logger
+	files  checkpoints
+}
+
+// New returns a backfill from the points into the graph. It does no I/O.
+func New(points Points, graph Graph, proj *projector.Projector, cfg Config) (*Backfill, error) {
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, fmt.Errorf("configure backfill: %w", err)
+	}
+	return &Backfill{points: points, graph: graph, proj: proj, cfg: cfg, log: cfg.Logger.With("component", "backfill"), files: checkpoints{cfg.Dir}}, nil
+}
+
+// Run is one run, begun or taken up again.
+type Run struct{ r *run }
+
+// run is a run at work.
+type run struct {
+	b     *Backfill
+	req   Request
+	space graphstore.Space
+	cp    checkpoint // Cursor and Cleared belong to the goroutine of Do; the report is in mu
+	size  pageSize
+	pace  pace
+
+	mu struct {
+		sync.Mutex
+		report Report
+		since  time.Time     // when this part began
+		before time.Duration // of the earlier parts
+		ended  bool
+	}
+}
+
+// Prepare checks a request and reads its checkpoint if it resumes. Errors: [ErrBadRequest], [ErrNoCheckpoint], or of the file.
+func (b *Backfill) Prepare(req Request) (*Run, error) {
+	if err := req.validate(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrBadRequest, err)
+	}
+	space, err := req.space()
+	if err != nil {
+		return nil, fmt.Errorf("%w: user: %w", ErrBadRequest, err)
+	}
+	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}}
+	rep := Report{
+		ID: uuid.NewString(), Started: time.Now().UTC(), Phase: "waiting",
+		Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
+	}
+	if req.Resume {
+		if r.cp, err = b.files.read(req); err != nil {
+			return nil, err
+		}
+		rep = r.cp.Report
+		rep.Resumed++
+		rep.Done = false
+	}
+	rep.Request = req
+	r.mu.report, r.mu.since, r.mu.before = rep, time.Now(), time.Duration(rep.TookMS)*time.Millisecond
+	return &Run{r}, nil
+}
+
+// Report returns how far the run is. It does not block.
+func (r *Run) Report() Report {
+	r.r.mu.Lock()
+	defer r.r.mu.Unlock()
+	rep := r.r.mu.report.clone()
+	if !r.r.mu.ended {
+		rep.TookMS = r.r.took()
+	}
+	return rep
+}
+
+// Do does the run; once. After an error, or the end of ctx, the checkpoint is that of the last page that was committed.
+func (r *Run) Do(ctx context.Context) (Report, error) {
+	err := r.r.do(ctx)
+	if err != nil {
+		r.r.phase("stopped")
+	}
+	r.r.change(func(rep *Report) { rep.TookMS, r.r.mu.ended = r.r.took(), true })
+	return r.Report(), err
+}
+
+func (r *run) took() int64 { return (r.mu.before + time.Since(r.mu.since)).Milliseconds() }
+
+func (r *run) change(do func(*Report)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	do(&r.mu.report)
+}
+
+func (r *run) phase(name string) { r.change(func(rep *Report) { rep.Phase = name }) }
+
+func (r *run) do(ctx context.Context) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	if r.req.Clear && !r.cp.Cleared {
+		if err := r.clear(ctx); err != nil {
+			return err
+		}
+		r.cp.Cleared = true
+	}
+	if err := r.save(); err != nil {
+		return err
+	}
+	for {
+		next, err := r.page(ctx)
+		if err != nil {
+			return err
+		}
+		if next == "" {
+			break
+		}
+	}
+	r.change(func(rep *Report) { rep.Done, rep.Phase, rep.Missing = true, "done", rep.missing() })
+	if r.req.DryRun {
+		return nil
+	}
+	return r.b.files.remove(r.req)
+}
+
+// begin notes what there is before the first point is read.
+func (r *run) begin(ctx context.Context) error {
+	r.phase("asking the stores")
+	id, err := r.graphID(ctx)
+	if err != nil {
+		return err
+	}
+	if was := r.Report().GraphID; was != "" && was != id {
+		r.restart(id)
+		r.cp.Cleared = false
+	}
+	var info vdb.Info
+	var total int64
+	err = r.patiently(ctx, "ask the vector store", func() (err error) {
+		if info, err = r.b.points.Info(ctx); err != nil {
+			return err
+		}
+		total = info.Points
+		if !r.space.IsZero() {
+			total, err = r.b.points.Count(ctx, r.space)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.size = newPageSize(memoryOf(r.req), info.Dimension)
+	r.change(func(rep *Report) { rep.GraphID, rep.Total = id, total })
+	if r.b.cfg.LastSeq == nil || r.Report().StreamSeq > 0 {
+		return nil
+	}
+	seq, err := r.b.cfg.LastSeq()
+	if err != nil {
+		return fmt.Errorf("ask the stream for its last event: %w", err)
+	}
+	r.change(func(rep *Report) { rep.StreamSeq = seq })
+	return nil
+}
+
+func memoryOf(req Request) int64 {
+	if req.Memory > 0 {
+		return req.Memory
+	}
+	return DefaultMemoryBytes
+}
+
+// Report returns the report so far.
+func (r *run) Report() Report {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.mu.report.clone()
+}
+
+// restart begins the scan again, for a graph that lacks what was done.
+func (r *run) restart(id string) {
+	r.b.log.Warn("the graph is another one than the backfill began with: it begins again", "graph", id)
+	r.cp.Cursor = ""
+	r.change(func(rep *Report) {
+		*rep = Report{
+			ID: rep.ID, Request: rep.Request, Phase: rep.Phase, StreamSeq: rep.StreamSeq, Started: rep.Started, Resumed: rep.Resumed, Restarted: rep.Restarted + 1,
+			GraphID: id, Total: rep.Total, Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
+		}
+	})
+}
+
+func (r *run) graphID(ctx context.Context) (id string, err error) {
+	err = r.patiently(ctx, "ask the graph for its id", func() (err error) {
+		id, err = r.b.graph.ID(ctx)
+		return err
+	})
+	return id, err
+}
+
+// page does one page and returns the cursor of the next, empty after the last.
+func (r *run) page(ctx context.Context) (next string, err error) {
+	r.phase("scanning")
+	start := time.Now()
+	page, err := r.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	facts := r.facts(page.Points)
+	if !r.req.NoNeighbors {
+		if err := r.findNeighbors(ctx, facts); err != nil {
+			return "", err
+		}
+	}
+	if err := r.commit(ctx, facts); err != nil {
+		return "", err
+	}
+	id, err := r.graphID(ctx)
+	if err != nil {
+		return "", err
+	}
+	if id != r.Report().GraphID { // it was lost with what was committed before
+		r.restart(id)
+		return "again", r.save()
+	}
+	r.cp.Cursor = page.Next
+	if page.Next != "" {
+		if err := r.save(); err != nil {
+			return "", err
+		}
+	}
+	return page.Next, r.pace.wait(ctx, start, len(page.Points)+len(page.Skipped))
+}
+
+// save writes the checkpoint. A dry run has none.
+func (r *run) save() error {
+	if r.req.DryRun {
+		return nil
+	}
+	r.mu.Lock()
+	r.cp.Report = r.mu.report.clone()
+	r.cp.Report.TookMS = r.took()
+	r.mu.Unlock()
+	r.cp.Report.Request.Resume = false
+	return r.b.files.write(r.cp)
+}
