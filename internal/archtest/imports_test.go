@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"internal/eventcheck":       {"internal/eventdoc", "projector", "graphstore"},
 	"internal/eventdoc":         {"projector", "projector/feed", "graphstore"},
 	"internal/eventdoc/gen":     {"internal/eventdoc"},
+	"internal/golden":           {},
 	"internal/natsserver":       {},
 	"internal/sample":           {},
 	"internal/archtest":         {},

@@ -13,6 +13,9 @@ const Resamples = 10_000
 // Level is the share of the samples inside an interval.
 const Level = 0.95
 
+// Epsilon is the least that counts as a difference: less is how sums were rounded.
+const Epsilon = 1e-9
+
 // Difference is how much better one way of ranking is than another over the same questions, with a percentile bootstrap
 // interval: the questions are drawn anew, with replacement, [Resamples] times; Low and High are the means between which
 // [Level] of these samples lie. The draws have a fixed seed, so that equal input gives equal bounds.
@@ -40,9 +43,9 @@ func Compare(with, without []float64) (Difference, error) {
 		switch {
 		case math.IsNaN(diffs[i]) || math.IsInf(diffs[i], 0):
 			return Difference{}, fmt.Errorf("compare values at %d: %v with %v: want finite ones", i, with[i], without[i])
-		case diffs[i] > 0:
+		case diffs[i] > Epsilon:
 			d.Better++
-		case diffs[i] < 0:
+		case diffs[i] < -Epsilon:
 			d.Worse++
 		}
 	}
@@ -65,9 +68,9 @@ const (
 // Verdict returns what the difference is worth.
 func (d Difference) Verdict() Verdict {
 	switch {
-	case d.Low > 0:
+	case d.Low > Epsilon:
 		return Helps
-	case d.High < 0:
+	case d.High < -Epsilon:
 		return Harms
 	case d.Better == 0 && d.Worse == 0:
 		return Alike

@@ -15,6 +15,9 @@ func ones(n, k int) []float64 {
 	return values
 }
 
+// sum adds at run time, where a constant would be exact.
+func sum(a, b float64) float64 { return a + b }
+
 func TestCompare(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
@@ -27,6 +30,7 @@ func TestCompare(t *testing.T) {
 		{"0 and 1: a quarter of the samples has the mean 0, a quarter 1",
 			[]float64{1, 1}, []float64{1, 0}, Difference{2, .5, 0, 1, 1, 0}, Unsure},
 		{"nothing differs", []float64{1, .5}, []float64{1, .5}, Difference{2, 0, 0, 0, 0, 0}, Alike},
+		{"0.1+0.2 is a rounding away from 0.3", []float64{sum(.1, .2), sum(.1, .2)}, []float64{.3, .3}, Difference{2, 0, 0, 0, 0, 0}, Alike},
 		{"100 of which half are 1: the sum of a sample is binomial (100, 1/2), 2.8 % of it is 40 or less and 1.8 % below 40",
 			ones(100, 50), ones(100, 0), Difference{100, .5, .40, .60, 50, 0}, Helps},
 		{"the other way round", ones(100, 0), ones(100, 50), Difference{100, -.5, -.60, -.40, 0, 50}, Harms},
