@@ -154,6 +154,40 @@ func TestNominationsAgreeWithAllPaths(t *testing.T) {
 	})
 }
 
+// TestPropertyLeavingOutChangesNothing: a request without explanations leaves out of the walk what cannot be among the
+// strongest. The strongest must be the same, with their seeds and paths, as when all is walked.
+func TestPropertyLeavingOutChangesNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := drawWorld(rt)
+		pool := drawPool(rt, w, rapid.Bool().Draw(rt, "grid"))
+		pool = pool[:len(pool)/2]
+		s := drawExpandSettings(rt)
+		s.Expand.Fanout = rapid.IntRange(1, 8).Draw(rt, "fanout")
+		s.Expand.PrefilterTopN = rapid.IntRange(1, 6).Draw(rt, "prefilter")
+		s.Expand.MaxSeeds = rapid.IntRange(1, 10).Draw(rt, "max seeds")
+		r, err := rerank.New(s)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		q := requestOf(t, pool, w.snapshot(t))
+		all, err := r.Nominate(q, mustRank(t, r, q))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if all.Reached != len(all.Nominees)+len(all.Beyond) {
+			rt.Fatalf("reached %d, listed %d and %d", all.Reached, len(all.Nominees), len(all.Beyond))
+		}
+		q.Explain = false
+		some, err := r.Nominate(q, mustRank(t, r, q))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if diff := cmp.Diff(all.Nominees, some.Nominees); diff != "" || some.Reached > all.Reached || some.Beyond != nil {
+			rt.Fatalf("reached %d of %d (-all +some):\n%s", some.Reached, all.Reached, diff)
+		}
+	})
+}
+
 // naiveRelaxed returns, for facts outside the pool, the largest base score of a seed times the strength of a path.
 func (w world) naiveRelaxed(pool []rerank.Candidate, s rerank.Settings) map[string]float64 {
 	base := map[string]float64{}

@@ -111,7 +111,7 @@ func (w *walker) nominees(found *Nominations, seeds []Ranked) {
 	for i := range w.spots {
 		if at := &w.spots[i]; at.member < 0 && at.relaxed > 0 {
 			found.Reached++
-			if at.relaxed >= w.least || w.truncated { // a walk that was cut short may not keep what it promised
+			if at.relaxed >= w.claims.least || w.truncated { // a walk that was cut short may not keep what it promised
 				reached = append(reached, int32(i))
 			}
 		}
@@ -138,6 +138,7 @@ func (w *walker) nominees(found *Nominations, seeds []Ranked) {
 		found.Nominees[i].Path = paths[from:len(paths):len(paths)]
 	}
 	if w.q.Explain {
+		found.Beyond = make([]Nominee, 0, len(reached)-n)
 		for _, number := range reached[n:] {
 			found.Beyond = append(found.Beyond, w.nominee(number, seeds))
 		}

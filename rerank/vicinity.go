@@ -119,7 +119,7 @@ func (c *vicinity) number(n graphstore.Node) int32 {
 
 // strongest appends the limit strongest neighbours that pass the test, by weight, then by id. It keeps the best as it
 // goes, so that a fact with ten thousand neighbours costs one look at each.
-func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(graphstore.Node) bool) []tied {
+func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, priors *priorTable, limit int, pass func(tied) bool) []tied {
 	from := len(into)
 	c.row.drain(func(v int32, mask uint16, weights []float64) {
 		t := tied{node: c.nodes[v], weight: min(1-missOf(mask, weights, priors), r.settings.WeightMax)}
@@ -128,7 +128,7 @@ func (c *vicinity) strongest(into []tied, r *Ranker, g *graphstore.Snapshot, pri
 		if t.weight <= 0 || full && t.weight < best[limit-1].weight {
 			return // most of a hub's neighbours: decided without a look at the fact
 		}
-		if full && compareTied(g, best[limit-1], t) < 0 || !pass(t.node) {
+		if full && compareTied(g, best[limit-1], t) < 0 || !pass(t) {
 			return
 		}
 		t.top = topOf(mask, weights, priors)

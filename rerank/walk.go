@@ -37,10 +37,10 @@ type walker struct {
 	states     []walkState
 	truncated  bool
 
-	// least is what a nominee must have to be among the strongest that are asked for, as far as is known; what cannot lead
-	// to that much is not walked. It stays 0 where everything is to be found.
-	least  float64
-	claims []float64
+	starts  []int32 // of the seeds: in spots; -1 for one that the graph does not know
+	claims  claims
+	maxBase float64 // the best seed's
+	leads   []lead
 
 	// What the vector store has said, for relation paths.
 	removed []int32 // candidates that are no members, in the pool
@@ -53,7 +53,7 @@ type walker struct {
 // reset readies the walker for a request and keeps its memory.
 func (w *walker) reset(r *Ranker, q *Request, s *scratch) {
 	w.r, w.q, w.scratch, w.test = r, q, s, q.eligibility()
-	w.vicinity.reads, w.truncated, w.least = 0, false, 0
+	w.vicinity.reads, w.truncated = 0, false
 	w.spots, w.neighbours, w.states = w.spots[:0], w.neighbours[:0], w.states[:0]
 	w.numbers.reset(minSpots)
 }
@@ -96,50 +96,12 @@ type walkState struct {
 
 // walk runs from every seed and leaves in the spots what each has of its best seed: of all in reach, or, if limit is above
 // 0, at least of the limit strongest.
-//
-// First come the neighbours of all seeds, because they are strong: what they claim says how much of the rest is worth
-// the way.
 func (w *walker) walk(seeds []Ranked, limit int) {
-	starts := make([]int32, len(seeds))
-	for i := range seeds {
-		starts[i] = -1
-		if n, known := w.q.Graph.Node(seeds[i].ID); known {
-			starts[i] = w.number(n)
-			w.list(starts[i])
-			w.claimAround(starts[i], seeds[i].Base)
+	w.scout(seeds, limit)
+	for i, start := range w.starts {
+		if start >= 0 {
+			w.walkFrom(seeds, int32(i), start)
 		}
-	}
-	for i, start := range starts {
-		if start < 0 {
-			continue
-		}
-		if limit > 0 {
-			w.raise(limit)
-		}
-		w.walkFrom(seeds, int32(i), start)
-	}
-}
-
-// claimAround notes what the neighbours of a seed will have at least.
-func (w *walker) claimAround(start int32, base float64) {
-	next := w.spots[start].next
-	for _, step := range w.neighbours[next[0]:next[1]] {
-		to := &w.spots[step.to]
-		to.claim = max(to.claim, base*step.weight)
-	}
-}
-
-// raise sets least to the claim of the limit-th strongest fact outside the pool.
-func (w *walker) raise(limit int) {
-	w.claims = w.claims[:0]
-	for i := range w.spots {
-		if at := &w.spots[i]; at.member < 0 && at.claim > w.least {
-			w.claims = append(w.claims, at.claim)
-		}
-	}
-	if len(w.claims) >= limit {
-		slices.Sort(w.claims)
-		w.least = w.claims[len(w.claims)-limit]
 	}
 }
 
@@ -178,12 +140,6 @@ func (w *walker) frontier(from, to int32) []int32 {
 	return w.level
 }
 
-// hopeless reports whether nothing behind a path can be among the strongest. No hop is stronger than WeightMax and none
-// strengthens a path; the product is taken as extend takes it, so that rounding cannot make it too small.
-func (w *walker) hopeless(base, p, decay float64) bool {
-	return base*(p*w.r.settings.WeightMax*decay) < w.least
-}
-
 // extend goes on from one path to the neighbours of its end. States from level on are of the next level.
 func (w *walker) extend(seed int32, base float64, at, level int32) {
 	from := w.states[at]
@@ -191,10 +147,10 @@ func (w *walker) extend(seed int32, base float64, at, level int32) {
 	if from.hops > 0 {
 		decay = w.r.settings.Expand.HopDecay
 	}
-	if w.hopeless(base, from.p, decay) {
+	if w.hopeless(base, from.p, w.r.settings.WeightMax, decay) {
 		return
 	}
-	w.list(from.spot)
+	w.list(from.spot, decay)
 	next := w.spots[from.spot].next
 	for _, step := range w.neighbours[next[0]:next[1]] {
 		to := walkState{spot: step.to, prior: at, hops: from.hops + 1, via: from.via, p: from.p * step.weight * decay}
@@ -203,14 +159,17 @@ func (w *walker) extend(seed int32, base float64, at, level int32) {
 		}
 		has := &w.spots[step.to]
 		switch {
-		case to.p <= 0 || has.seed == seed+1 && w.states[has.best].p >= to.p:
+		case to.p <= 0 || base*to.p < w.claims.least || has.seed == seed+1 && w.states[has.best].p >= to.p:
+			continue
 		case has.seed == seed+1 && has.best >= level:
 			w.states[has.best] = to // a weaker path of the same length, which nothing continues yet
 		case len(w.states) >= maxWalkStates:
 			w.truncated = true
+			continue
 		default:
 			w.arrive(seed, to)
 		}
+		w.claim(step.to, base*to.p)
 	}
 }
 
@@ -235,12 +194,12 @@ func (w *walker) offer(seeds []Ranked, seed, at int32) {
 	}
 	if better > 0 {
 		has.relaxed, has.from, has.fromPath = relaxed, seed, at
-		has.claim = max(has.claim, relaxed)
 	}
 }
 
-// list fills the neighbours of a spot, once for all seeds.
-func (w *walker) list(number int32) {
+// list fills the neighbours of a spot, once for all seeds, without those that cannot help any path there. decay is 1 for a
+// seed, and those are listed first: a path to another spot has made a hop.
+func (w *walker) list(number int32, decay float64) {
 	at := w.spots[number]
 	if at.listed {
 		return
@@ -248,7 +207,13 @@ func (w *walker) list(number int32) {
 	from := int32(len(w.neighbours))
 	if w.affordable(at.node) {
 		w.vicinity.read(w.r, w.q, at.node, &w.r.priors, w.episodePeers(at.member), nil)
-		w.buffer = w.vicinity.strongest(w.buffer[:0], w.r, w.q.Graph, &w.r.priors, w.r.settings.Expand.Fanout, w.passable)
+		p := 1.0
+		if decay < 1 {
+			p = w.r.settings.WeightMax
+		}
+		w.buffer = w.vicinity.strongest(w.buffer[:0], w.r, w.q.Graph, &w.r.priors, w.r.settings.Expand.Fanout, func(t tied) bool {
+			return !w.hopeless(w.maxBase, p, t.weight, decay) && w.passable(t.node)
+		})
 		for _, t := range w.buffer {
 			w.neighbours = append(w.neighbours, step{w.number(t.node), t.weight, t.top})
 		}
