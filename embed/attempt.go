@@ -19,6 +19,7 @@ type fault struct {
 	status     int   // 0 without an answer
 	detail     string
 	again      bool // may go well another time
+	ofText     bool // may be due to one text
 	retryAfter time.Duration
 }
 
@@ -102,6 +103,10 @@ func connectionFault(err error) *fault {
 // statusFault is that of an answer with another status than 200.
 func (c *Client) statusFault(resp *http.Response) *fault {
 	f := &fault{kind: ErrRefused, status: resp.StatusCode}
+	switch resp.StatusCode {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		f.ofText = true
+	}
 	if resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500 {
 		f.kind, f.again = ErrUnavailable, true
 		f.retryAfter = retryAfter(resp.Header.Get("Retry-After"), time.Now())

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const testModel = "tiny-embed"
@@ -82,12 +83,8 @@ func (m *model) asked() [][]string {
 	return slices.Clone(m.requests)
 }
 
-func reply(status int, body string, headers ...string) *http.Response {
-	h := http.Header{}
-	for i := 0; i < len(headers); i += 2 {
-		h.Set(headers[i], headers[i+1])
-	}
-	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader(body))}
+func reply(status int, body string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}
 }
 
 // client returns a client of the model, without sockets.
@@ -129,8 +126,19 @@ func (m *model) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	defer resp.Body.Close()
 	var body bytes.Buffer
 	_, _ = body.ReadFrom(resp.Body) // a string's reader: cannot fail
 	w.WriteHeader(resp.StatusCode)
 	_, _ = w.Write(body.Bytes()) // the client may have left
+}
+
+// slowly makes requests wait for a turn and then take as long.
+func slowly(h http.Handler, turn *sync.Mutex, each time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		turn.Lock()
+		time.Sleep(each)
+		turn.Unlock()
+		h.ServeHTTP(w, req)
+	})
 }

@@ -25,6 +25,7 @@ type EndpointError struct {
 	Model    string // as asked for
 	Status   int    // of the last answer; 0 where there was none
 	Attempts int
+	OfText   bool   // may be due to the one text alone: a status that endpoints use for that, or a vector that is none
 	Detail   string // what was wrong, or the first bytes of the answer, quoted, without the key
 	Kind     error  // one of this package's errors
 }

@@ -3,6 +3,7 @@ package embed
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"sync"
 )
@@ -30,7 +31,7 @@ func (c *Client) read(data []byte, n int) ([]result, *fault) {
 	dimension := 0
 	for i, v := range vectors {
 		if err := v.check(); err != nil {
-			results[i].err = c.fault(&fault{kind: ErrBadAnswer, status: 200, detail: err.Error()}, 1)
+			results[i].err = c.fault(&fault{kind: ErrBadAnswer, status: http.StatusOK, ofText: true, detail: err.Error()}, 1)
 			continue
 		}
 		if dimension != 0 && dimension != len(v) {
@@ -72,6 +73,6 @@ func (c *Client) fault(f *fault, attempts int) error {
 		return ErrClosed
 	}
 	return &EndpointError{
-		URL: c.mask(c.endpoint.shown), Model: c.cfg.Model, Status: f.status, Attempts: attempts, Detail: c.mask(f.detail), Kind: f.kind,
+		URL: c.mask(c.endpoint.shown), Model: c.cfg.Model, Status: f.status, Attempts: attempts, OfText: f.ofText, Detail: c.mask(f.detail), Kind: f.kind,
 	}
 }

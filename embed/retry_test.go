@@ -10,13 +10,26 @@ import (
 	"time"
 )
 
-// script answers requests in turn; what it has no answer for, the model answers. An empty status breaks the connection.
-func script(m *model, answers ...*http.Response) {
+// canned is an answer of a script.
+type canned struct {
+	status     int
+	body       string
+	retryAfter string
+}
+
+// script answers requests in turn; what it has no answer for, the model answers.
+func script(m *model, answers ...canned) {
 	m.before = func(*http.Request, []string) *http.Response {
-		if n := len(m.asked()); n <= len(answers) {
-			return answers[n-1]
+		n := len(m.asked())
+		if n > len(answers) {
+			return nil
 		}
-		return nil
+		a := answers[n-1]
+		resp := reply(a.status, a.body)
+		if a.retryAfter != "" {
+			resp.Header.Set("Retry-After", a.retryAfter)
+		}
+		return resp
 	}
 }
 
@@ -25,16 +38,16 @@ func script(m *model, answers ...*http.Response) {
 func TestRetries(t *testing.T) {
 	at := time.Date(2000, 1, 1, 0, 0, 4, 0, time.UTC) // the bubble's clock starts at midnight
 	for name, tc := range map[string]struct {
-		answers  []*http.Response
+		answers  []canned
 		low, max time.Duration
 	}{
-		"429 with seconds":       {[]*http.Response{reply(429, "", "Retry-After", "3")}, 3 * time.Second, 3 * time.Second},
-		"503 with a time":        {[]*http.Response{reply(503, "", "Retry-After", at.Format(http.TimeFormat))}, 3 * time.Second, 4 * time.Second},
-		"429 that asks for none": {[]*http.Response{reply(429, "")}, 50 * time.Millisecond, 100 * time.Millisecond},
-		"in the past":            {[]*http.Response{reply(429, "", "Retry-After", at.Add(-time.Hour).Format(http.TimeFormat))}, 50 * time.Millisecond, 100 * time.Millisecond},
-		"no time":                {[]*http.Response{reply(429, "", "Retry-After", "soon")}, 50 * time.Millisecond, 100 * time.Millisecond},
-		"negative":               {[]*http.Response{reply(429, "", "Retry-After", "-5")}, 50 * time.Millisecond, 100 * time.Millisecond},
-		"three times":            {[]*http.Response{reply(500, ""), reply(502, ""), reply(504, "")}, 350 * time.Millisecond, 700 * time.Millisecond},
+		"429 with seconds":       {[]canned{{429, "", "3"}}, 3 * time.Second, 3 * time.Second},
+		"503 with a time":        {[]canned{{503, "", at.Format(http.TimeFormat)}}, 3 * time.Second, 4 * time.Second},
+		"429 that asks for none": {[]canned{{429, "", ""}}, 50 * time.Millisecond, 100 * time.Millisecond},
+		"in the past":            {[]canned{{429, "", at.Add(-time.Hour).Format(http.TimeFormat)}}, 50 * time.Millisecond, 100 * time.Millisecond},
+		"no time":                {[]canned{{429, "", "soon"}}, 50 * time.Millisecond, 100 * time.Millisecond},
+		"negative":               {[]canned{{429, "", "-5"}}, 50 * time.Millisecond, 100 * time.Millisecond},
+		"three times":            {[]canned{{500, "", ""}, {502, "", ""}, {504, "", ""}}, 350 * time.Millisecond, 700 * time.Millisecond},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{dimension: 4}
@@ -108,7 +121,7 @@ func TestRetryAfterBeyondTheTimeout(t *testing.T) {
 	for _, asks := range []string{"60", "99999999999999"} {
 		synctest.Test(t, func(t *testing.T) {
 			m := &model{dimension: 4}
-			script(m, reply(429, "quota", "Retry-After", asks))
+			script(m, canned{429, "quota", asks})
 			c := m.client(t)
 			defer c.Close()
 			start := time.Now()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"github.com/sourcegraph/conc/panics"
 )
@@ -46,7 +45,8 @@ func (c *Client) ask(ctx context.Context, calls []*call) {
 		texts[i] = k.text
 	}
 	results, err := c.request(ctx, texts)
-	if half := len(calls) / 2; half > 0 && mayBeOneText(err) {
+	var refused *EndpointError
+	if half := len(calls) / 2; half > 0 && errors.As(err, &refused) && refused.OfText {
 		c.ask(ctx, calls[:half])
 		c.ask(ctx, calls[half:])
 		return
@@ -64,17 +64,4 @@ func (c *Client) settleAll(calls []*call, err error) {
 	for _, k := range calls {
 		c.settle(k, nil, err)
 	}
-}
-
-// mayBeOneText reports whether a request was refused with a status that endpoints use for a text they do not take.
-func mayBeOneText(err error) bool {
-	var e *EndpointError
-	if !errors.As(err, &e) || !errors.Is(err, ErrRefused) {
-		return false
-	}
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
 }
