@@ -68,6 +68,7 @@ func (c demoCmd) place(e *env) (cleanup func() error, err error) {
 		e.log.Warn("demo uses embedded stores; NATS_URL and QDRANT_URL are left alone")
 		e.cfg.NATS.URL, e.cfg.Qdrant.URL = "", ""
 	}
+	e.cfg.Embed = config.Embed{} // the sample's vectors are of no model that an endpoint has
 	if c.Serve {
 		e.cfg.DataDir = demoDir(e.cfg)
 		return func() error { return nil }, nil

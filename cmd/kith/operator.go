@@ -28,6 +28,7 @@ func (s *service) Health() server.Health {
 	if text := s.reader.Trouble(); text != "" {
 		h.Degraded = append(h.Degraded, "searches without the graph lately: "+text)
 	}
+	h.Degraded = append(h.Degraded, s.embedder.trouble()...)
 	h.Degraded = append(h.Degraded, s.feedTrouble(&h)...)
 	return h
 }

@@ -14,6 +14,7 @@ const pointsChunk = 500
 type pointLoader struct {
 	e        *env
 	store    vdb.Store
+	embedder *embedder // of points without a vector; nil refuses them
 	file     string
 	problems *problems
 
@@ -23,7 +24,12 @@ type pointLoader struct {
 }
 
 func (l *pointLoader) add(n int, line []byte) error {
-	p, err := parsePoint(line)
+	p, err := parsePoint(line, l.embedder != nil)
+	if err == nil && p.Vector == nil {
+		if err = l.embedder.client.CheckText(p.Payload.Content); err != nil {
+			err = fmt.Errorf("payload.content, for want of a vector: %w", err)
+		}
+	}
 	if err != nil {
 		l.problems.add(l.file, n, err)
 		return nil
@@ -41,6 +47,9 @@ func (l *pointLoader) flush() error {
 		return nil
 	}
 	defer func() { l.chunk, l.numbers = nil, nil }()
+	if err := l.embed(); err != nil {
+		return err
+	}
 	err := l.store.Upsert(l.e.ctx, l.chunk)
 	if err == nil {
 		l.stored += len(l.chunk)

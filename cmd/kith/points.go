@@ -19,27 +19,37 @@ type pointLine struct {
 	Payload map[string]any `json:"payload"`
 }
 
-// parsePoint reads one line of a points file; errors name the field.
-func parsePoint(line []byte) (vdb.Point, error) {
+// parsePoint reads one line of a points file; errors name the field. A line may lack the vector if it can be embedded.
+func parsePoint(line []byte, canEmbed bool) (vdb.Point, error) {
 	var raw pointLine
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&raw); err != nil {
 		return vdb.Point{}, fmt.Errorf("want {user_id, id, vector, payload}: %w", err)
 	}
+	if raw.Vector == nil && canEmbed {
+		return makePoint(raw.UserID, raw.ID, nil, raw.Payload)
+	}
 	return toPoint(raw.UserID, raw.ID, raw.Vector, raw.Payload)
 }
 
+// toPoint returns a point that can be stored.
 func toPoint(user, id string, vector []float32, payload map[string]any) (vdb.Point, error) {
+	p, err := makePoint(user, id, vector, payload)
+	if err != nil {
+		return vdb.Point{}, err
+	}
+	return p, p.Validate(0)
+}
+
+func makePoint(user, id string, vector []float32, payload map[string]any) (vdb.Point, error) {
 	space, err := graphstore.NewSpace(user)
 	if err != nil {
 		return vdb.Point{}, err
 	}
 	p := vdb.Point{Space: space, ID: graphstore.CanonicalFactID(id), Vector: vector}
-	if p.Payload, err = parsePayload(payload); err != nil {
-		return vdb.Point{}, err
-	}
-	return p, p.Validate(0)
+	p.Payload, err = parsePayload(payload)
+	return p, err
 }
 
 // parsePayload sorts the fields that kith names from the others.

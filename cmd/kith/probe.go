@@ -17,11 +17,12 @@ const (
 // probe knows whether the vector store answered lately, so that readiness does not have to ask.
 type probe struct{ trouble atomic.Pointer[string] }
 
-func (p *probe) run(ctx context.Context, store vdb.Store) {
+// run asks until ctx ends, and tells found what the store says.
+func (p *probe) run(ctx context.Context, store vdb.Store, found func(vdb.Info)) {
 	tick := time.NewTicker(probeInterval)
 	defer tick.Stop()
 	for {
-		p.ask(ctx, store)
+		p.ask(ctx, store, found)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -30,13 +31,15 @@ func (p *probe) run(ctx context.Context, store vdb.Store) {
 	}
 }
 
-func (p *probe) ask(ctx context.Context, store vdb.Store) {
+func (p *probe) ask(ctx context.Context, store vdb.Store, found func(vdb.Info)) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	if _, err := store.Info(ctx); err != nil {
+	info, err := store.Info(ctx)
+	if err != nil {
 		text := err.Error()
 		p.trouble.Store(&text)
 		return
 	}
 	p.trouble.Store(nil)
+	found(info)
 }

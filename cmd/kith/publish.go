@@ -22,7 +22,7 @@ const (
 
 type publishCmd struct {
 	Files  []string `arg:"" optional:"" name:"file" help:"JSON lines, pretty-printed events or an array of them; - reads standard input."`
-	Points string   `placeholder:"FILE" help:"JSON lines of points {user_id, id, vector, payload} to store in the vector store first, as a memory system would."`
+	Points string   `placeholder:"FILE" help:"JSON lines of points {user_id, id, vector, payload} to store in the vector store first, as a memory system would; without a vector, payload.content is embedded (KITH_EMBED_URL)."`
 }
 
 // Run stores the points, then publishes the events. A line that is refused does not stop the others; the command then
@@ -50,8 +50,13 @@ func (c publishCmd) storePoints(e *env, problems *problems) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
+	embedder, err := e.newEmbedder(store, e.cfg.Embed.PassagePrefix)
+	if err != nil {
+		return err
+	}
+	defer embedder.close()
 	start := time.Now()
-	l := pointLoader{e: e, store: store, file: c.Points, problems: problems}
+	l := pointLoader{e: e, store: store, embedder: embedder, file: c.Points, problems: problems}
 	if err := eachLine(c.Points, l.add); err != nil {
 		return err
 	}

@@ -46,6 +46,9 @@ func (s *service) banner() {
 	} else {
 		e.printf("  vectors: Qdrant at %s, collection %s\n", config.MaskURLs(e.cfg.Qdrant.URL), e.cfg.Qdrant.Collection)
 	}
+	if s.embedder != nil {
+		e.printf("  texts:   embedded by %s, model %s\n", s.embedder.client.URL(), s.embedder.client.Model())
+	}
 	if s.host != nil {
 		e.printf("  graph:   %s\n", graphPath(e.cfg))
 	}

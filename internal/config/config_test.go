@@ -176,9 +176,34 @@ func TestValidate(t *testing.T) {
 		"--standby-ttl=1ms":             "KITH_STANDBY_TTL 1ms: want 1s to 10m0s",
 		"--standby-group=a.b":           `KITH_STANDBY_GROUP "a.b"`,
 		"--standby-group=":              `KITH_STANDBY_GROUP ""`,
+		"--embed-model=m":               `KITH_EMBED_MODEL "m" without KITH_EMBED_URL`,
+		"--embed-key=sesame":            "KITH_EMBED_KEY without KITH_EMBED_URL",
+		"--embed-url=http://host":       "KITH_EMBED_URL without KITH_EMBED_MODEL",
+		"--embed-url=host:8080":         "KITH_EMBED_URL: want http(s)://host:port",
+		"--embed-dimension=-1":          "KITH_EMBED_DIMENSION -1: want 0 to 65536",
+		"--embed-timeout=0s":            "KITH_EMBED_TIMEOUT 0s: want 1ms to 10m0s",
 	} {
 		if _, _, err := parse(t, "", args); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v: want %q", args, err, want)
+		}
+	}
+}
+
+// The settings of the embeddings endpoint depend on each other; errors show none of its secrets.
+func TestValidateEmbed(t *testing.T) {
+	endpoint := []string{"--embed-url=https://me:sesame@host/v1", "--embed-model=m", "--embed-key=sesame"}
+	if _, _, err := parse(t, "", endpoint...); err != nil {
+		t.Errorf("good: %v", err)
+	}
+	for arg, want := range map[string]string{
+		"--embed-shorten":               "KITH_EMBED_SHORTEN true with KITH_EMBED_DIMENSION 0",
+		"--embed-timeout=10s":           "KITH_EMBED_TIMEOUT 10s: want less than KITH_SEARCH_TIMEOUT, 10s",
+		"--search-timeout=5s":           "KITH_EMBED_TIMEOUT 5s: want less than KITH_SEARCH_TIMEOUT, 5s",
+		"--embed-url=ftp://sesame@host": "KITH_EMBED_URL: want http(s)",
+	} {
+		_, _, err := parse(t, "", append(endpoint, arg)...)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v: want %q", arg, err, want)
 		}
 	}
 }
