@@ -41,6 +41,8 @@ type app struct {
 	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 
+	Backfill backfillCmd `cmd:"" help:"Make a graph of the points that are in the vector store."`
+
 	SearchFiles searchFilesCmd `cmd:"" name:"search-files" hidden:"" help:"The process that searches files for texts; started by forget."`
 
 	GraphChild graphChildCmd `cmd:"" name:"graph-child" hidden:"" help:"The process of the graph's store; started by the others."`

@@ -37,6 +37,7 @@ type graphHost struct {
 	fed   chan struct{}             // closed when the first is made
 	ended atomic.Pointer[error]     // why projection stopped by itself
 
+	planning    chan struct{} // holds a token while somebody plans changes and commits them; see planTurn
 	maintenance maintenance
 	turns       *turns
 	next        *successor    // of what searches see, in the store already; belongs to run
@@ -46,7 +47,7 @@ type graphHost struct {
 
 // newGraphHost returns the graph of a service, or of one command on its files.
 func (e *env) newGraphHost(write, service bool) (*graphHost, error) {
-	h := &graphHost{e: e, write: write, decided: make(chan struct{}), events: make(chan struct{}, 1), fed: make(chan struct{}), turns: newTurns()}
+	h := &graphHost{e: e, write: write, decided: make(chan struct{}), events: make(chan struct{}, 1), fed: make(chan struct{}), turns: newTurns(), planning: make(chan struct{}, 1)}
 	file, err := e.openGraph(graphPath(e.cfg), child.Hooks{
 		Quarantined: func(child.Quarantine) { h.suspect() },
 		Restarted:   func(child.Restart) { h.suspect() },
@@ -270,7 +271,7 @@ func (h *graphHost) runFeed(ctx context.Context, g *live.Graph, js jetstream.Jet
 	}
 	cfg := h.e.feedConfig()
 	cfg.GraphID, cfg.FormerIDs, cfg.Mark, cfg.Hooks = head.ID, former, head.Mark, h.hooks
-	cfg.Standby = h.e.standbyConfig()
+	cfg.Standby, cfg.Turn = h.e.standbyConfig(), h.planTurn
 	f, err := feed.New(js, plan, g, cfg)
 	if err != nil {
 		return err

@@ -14,6 +14,9 @@ import (
 // errTakingUp is why searches have no graph while one that was rebuilt takes the place of one that is not whole in memory.
 var errTakingUp = errors.New("the graph was rebuilt and is being read")
 
+// rebuildName is a rebuild among the maintenance.
+const rebuildName = "rebuild from the stream"
+
 // RebuildState says how far a rebuild is.
 func (s *service) RebuildState() server.RebuildState { return s.rebuilds.get() }
 
@@ -36,7 +39,10 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 	if err != nil {
 		return server.Rebuild{}, err
 	}
-	err = s.host.maintenance.try("rebuild from the stream", func() error {
+	err = s.host.maintenance.try(rebuildName, func() error {
+		if name := s.backfills.busy(); name != "" {
+			return fmt.Errorf("%w: %s", server.ErrBusy, name)
+		}
 		s.rebuilds.begin(req.UserID)
 		err := s.host.rebuild(ctx, r, space)
 		r.out.TookMS = time.Since(r.start).Milliseconds()

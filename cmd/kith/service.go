@@ -46,6 +46,8 @@ type service struct {
 	conn *nats.Conn
 	js   jetstream.JetStream // nil before start
 
+	backfills backfills // of stored points
+
 	listener net.Listener
 	started  time.Time
 
@@ -58,6 +60,7 @@ type service struct {
 // open opens the stores and builds the reading side, of a service or for one command; nothing runs yet.
 func open(e *env, serving bool) (*service, error) {
 	s := &service{e: e, serving: serving, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
+	s.backfills.s = s
 	s.metrics = server.NewMetrics(e.cfg.Ready.ErrorWindow)
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
@@ -73,7 +76,7 @@ func open(e *env, serving bool) (*service, error) {
 		return nil, errors.Join(err, s.closeStores())
 	}
 	s.http = server.New(s.reader, s, server.Config{
-		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Logger: e.log,
+		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Backfills: &s.backfills, Logger: e.log,
 	})
 	return s, nil
 }
@@ -115,6 +118,7 @@ func (s *service) openStores() error {
 }
 
 func (s *service) closeStores() error {
+	s.backfills.close()
 	var errs []error
 	if s.reader != nil {
 		s.reader.Close()
@@ -196,6 +200,7 @@ func (s *service) announce() error {
 // start.
 func (s *service) stop() error {
 	s.stopping.Store(true)
+	s.backfills.close() // with them end the requests that follow them
 	if s.stopWork != nil {
 		s.stopWork()
 	}

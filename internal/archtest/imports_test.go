@@ -30,6 +30,7 @@ var mayImport = map[string][]string{
 	"vdb/vdbtest/wire":          {"vdb", "graphstore"},
 	"rerank":                    {"graphstore"},
 	"embed":                     {},
+	"backfill":                  {"vdb", "projector", "graphstore"},
 	"reader":                    {"vdb", "rerank", "graphstore"},
 	"internal/canary":           {},
 	"internal/config":           {},
@@ -41,7 +42,7 @@ var mayImport = map[string][]string{
 	"internal/natsserver":       {},
 	"internal/sample":           {},
 	"internal/archtest":         {},
-	"internal/server":           {"internal/canary", "reader", "projector", "vdb", "rerank", "graphstore"},
+	"internal/server":           {"backfill", "internal/canary", "reader", "projector", "vdb", "rerank", "graphstore"},
 	"cmd/kith":                  {"*"},
 }
 

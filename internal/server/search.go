@@ -47,6 +47,7 @@ func (s *Server) register(api huma.API) {
 	s.registerDead(api)
 	s.registerForget(api)
 	s.registerRebuild(api)
+	s.registerBackfills(api)
 }
 
 func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {

@@ -63,6 +63,7 @@ type Config struct {
 	SearchTimeout time.Duration // longest time one search may take; 0 is no limit
 	Metrics       *Metrics      // served at GET /metrics; nil: ones of the server's own, in which the feed does not count
 	Dead          DeadLetters   // what /v1/dead asks; nil: there are none to be reached
+	Backfills     Backfills     // what /v1/backfills asks; nil: there are none
 	Logger        *slog.Logger
 }
 
@@ -158,7 +159,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				http.Error(w, "internal error", http.StatusInternalServerError)
 			}
 		}()
-		if strings.HasPrefix(req.URL.Path, "/v1/admin/") && req.Header.Get("Origin") != "" {
+		if (strings.HasPrefix(req.URL.Path, "/v1/admin/") || strings.HasPrefix(req.URL.Path, "/v1/backfills")) && req.Header.Get("Origin") != "" {
 			http.Error(w, "administration is not for web pages", http.StatusForbidden)
 			return
 		}
