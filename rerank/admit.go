@@ -26,7 +26,7 @@ func (r *Ranker) Admit(q Request, ranked Result, nominated Nominations, scored [
 	if k < 1 {
 		return Expansion{}, fmt.Errorf("%w: k %d: want at least 1", ErrBadRequest, k)
 	}
-	a := admission{r: r, q: &q, ranked: &ranked, scored: scored, refused: map[string]Refusal{}}
+	a := admission{r: r, q: &q, ranked: &ranked, scored: scored, refused: make(map[string]Refusal, len(nominated.Nominees))}
 	a.items = make(map[string]int, len(ranked.Items))
 	for i := range ranked.Items {
 		a.items[ranked.Items[i].ID] = i

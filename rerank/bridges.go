@@ -92,6 +92,10 @@ func (s *bridgeSet) place(r *Ranker, q *Request) {
 			}
 		}
 	}
+}
+
+// rewind readies the set for rows from the first member on.
+func (s *bridgeSet) rewind() {
 	for i := range s.bridges {
 		s.bridges[i].done = 0
 	}

@@ -5,6 +5,9 @@ import "github.com/kithgraph/kith/graphstore"
 // SetLinkReads lowers the bound on links read, so that a test needs no graph with a quarter of a million of them.
 func SetLinkReads(r *Ranker, n int) { r.linkReads = n }
 
+// SetPoolEdges lowers the bound on edges among the members of a pool.
+func SetPoolEdges(r *Ranker, n int) { r.poolEdges = n }
+
 // SetWalkReads lowers the bound on what one walk looks at.
 func SetWalkReads(r *Ranker, n int) { r.walkReads = n }
 

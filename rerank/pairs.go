@@ -33,7 +33,18 @@ func (s *scratch) foldPairs(r *Ranker, q *Request, d *Diagnostics) {
 	if q.Graph != nil {
 		s.prepareGraph(r, q, d)
 	}
-	var byType [typeSlots]int
+	f := folding{s: s, r: r, q: q}
+	s.eachPair(r, q, f.emit)
+	if f.edges > r.poolEdges {
+		d.EdgesTruncated = f.edges - r.poolEdges
+		f.keepStrongest()
+	}
+	d.Pairs, d.Edges = f.pairs, typeCounts(&f.byType)
+}
+
+// eachPair reads the edges among the members and calls visit for every pair with any, in ascending order.
+func (s *scratch) eachPair(r *Ranker, q *Request, visit func(u, v int32, mask uint16, weights []float64)) {
+	s.bridges.rewind()
 	ties := s.episodes
 	for u := range int32(len(s.members)) {
 		if s.members[u].known {
@@ -44,15 +55,27 @@ func (s *scratch) foldPairs(r *Ranker, q *Request, d *Diagnostics) {
 			s.row.addTie(ties[0])
 			ties = ties[1:]
 		}
-		s.row.drain(func(v int32, mask uint16, weights []float64) {
-			d.Pairs++
-			s.emit(r, q, u, v, mask, weights)
-			for ; mask != 0; mask &= mask - 1 {
-				byType[bits.TrailingZeros16(mask)]++
-			}
-		})
+		s.row.drain(func(v int32, mask uint16, weights []float64) { visit(u, v, mask, weights) })
 	}
-	d.Edges = typeCounts(&byType)
+}
+
+// folding is one pass over the pairs with its account.
+type folding struct {
+	s      *scratch
+	r      *Ranker
+	q      *Request
+	pairs  int
+	edges  int // without ties of episodes
+	byType [typeSlots]int
+}
+
+func (f *folding) emit(u, v int32, mask uint16, weights []float64) {
+	f.pairs++
+	f.edges += bits.OnesCount16(mask &^ episodeBit)
+	f.s.emit(f.r, f.q, u, v, mask, weights)
+	for ; mask != 0; mask &= mask - 1 {
+		f.byType[bits.TrailingZeros16(mask)]++
+	}
 }
 
 func (s *scratch) prepareGraph(r *Ranker, q *Request, d *Diagnostics) {

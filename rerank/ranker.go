@@ -26,6 +26,7 @@ type Ranker struct {
 	damping     []float64  // by number of facts on a bridge, up to HubCap
 	owners      []string
 	linkReads   int
+	poolEdges   int
 	walkReads   int
 	scratch     *sync.Pool // of *scratch
 	walkers     *sync.Pool // of *walker
@@ -46,6 +47,7 @@ func New(s Settings) (*Ranker, error) {
 		damping:     dampingTable(s.HubCap),
 		owners:      slices.Clone(s.Owners),
 		linkReads:   maxLinkReads,
+		poolEdges:   MaxPoolEdges,
 		walkReads:   maxWalkReads,
 		scratch:     &sync.Pool{New: func() any { return new(scratch) }},
 		walkers:     &sync.Pool{New: func() any { return new(walker) }},

@@ -68,18 +68,20 @@ type Relation struct {
 
 // Diagnostics is the account of one ranking.
 type Diagnostics struct {
-	Pool       int         // candidates that came in
-	Eligible   int         // of them ranked
-	InGraph    int         // of them known to the graph
-	Senders    int         // of them good enough to support others
-	Supported  int         // items with support
-	Pairs      int         // pairs of members with an edge that may carry support
-	Edges      []TypeCount // pairs by type, in tie-break order, types that occur only
-	Boosted    int         // items with a boost
-	Capped     int         // items whose support the cap cut
-	MaxBoost   float64
-	Changed    int  // items whose rank changed
-	Calibrated bool // false: cosines count as they are
+	Pool      int         // candidates that came in
+	Eligible  int         // of them ranked
+	InGraph   int         // of them known to the graph
+	Senders   int         // of them good enough to support others
+	Supported int         // items with support
+	Pairs     int         // pairs of members with an edge that may carry support
+	Edges     []TypeCount // pairs by type, in tie-break order, types that occur only
+	// EdgesTruncated is how many edges beyond [MaxPoolEdges] were left out, the weakest. Pairs and Edges count the rest.
+	EdgesTruncated int
+	Boosted        int // items with a boost
+	Capped         int // items whose support the cap cut
+	MaxBoost       float64
+	Changed        int  // items whose rank changed
+	Calibrated     bool // false: cosines count as they are
 	// UnreadHubs is 0 or the number of members (two or more) with so many links that edges among those members were not
 	// read; their edges with all others were.
 	UnreadHubs int

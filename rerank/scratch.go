@@ -15,6 +15,8 @@ type scratch struct {
 	byEpisode []int32
 	episodes  []episodeTie
 
+	strongest []poolEdge // where there are too many edges
+
 	pairs     []pair
 	relations []Relation // of all pairs, when the request asks for explanations
 
