@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/rerank"
@@ -106,7 +107,13 @@ const (
 	workedStore = "X:.65 Y:.62 Z:.50"
 )
 
-func TestWorkedMerge(t *testing.T) { // W24
+// The worked examples of expansion, W14 and W24 to W28.
+
+func TestWorkedMerge(t *testing.T) {
+	t.Run("W24 X .65+.3*.8*.9 is held below A; Y .62+.3*.8*.9*.55*.6; Z .50+.3*.55*.55 is held below B", checkMerge)
+}
+
+func checkMerge(t *testing.T) {
 	_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
 	wantLayout(t, x, "A .80 [X .799999] [Y .691280] B .55 [Z .549999] D .52")
 	want := map[string]rerank.Nominee{
@@ -124,50 +131,96 @@ func TestWorkedMerge(t *testing.T) { // W24
 	}
 }
 
-func TestWorkedSeparate(t *testing.T) { // W25
-	r := newRanker(t, separate(.2, .3))
-	_, x := expand(t, r, requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
-	wantLayout(t, x, "A .80 +X .799999 +Y .691280 B .55 +Z .549999 D .52")
+func TestWorkedExpansion(t *testing.T) {
+	cases := []struct {
+		name, pool, edges, store string
+		change                   func(*rerank.Settings)
+		k                        int
+		want                     string
+		refused                  map[string]rerank.Reason
+	}{
+		{name: "W14 .61 is above .80-.20: .61+.3*.8*.55", pool: "A:.80", edges: "A-X co_occurs 1", store: "X:.61",
+			k: 10, want: "A .80 [X .742]"},
+		{name: "W14 .60 is at the gate, .6000000000000001 in binary: .60+.3*.8*.55", pool: "A:.80", edges: "A-X co_occurs 1", store: "X:.60",
+			k: 10, want: "A .80 [X .732]"},
+		{name: "W14 .59 is below", pool: "A:.80", edges: "A-X co_occurs 1", store: "X:.59",
+			k: 10, want: "A .80", refused: map[string]rerank.Reason{"X": rerank.ReasonGate}},
+		{name: "W25 as W24, each in a place of its own", pool: workedPool, edges: workedEdges, store: workedStore,
+			change: separate(.2, .3), k: 10, want: "A .80 +X .799999 +Y .691280 B .55 +Z .549999 D .52"},
+		{name: "W26 over B .78*.55=.429, over A .80*.55*.6=.264: .70+.3*.429 is held below B", pool: "A:.80 B:.78",
+			edges: "A-X co_occurs .6; B-X co_occurs 1", store: "X:.70", k: 10, want: "A .80 B .78 [X .779999]"},
+		{name: "W27 one over co_occurs: X .70+.3*.44 is held, Z .61+.3*.8*.5", pool: "A:.80",
+			edges: "A-X co_occurs 1; A-Y co_occurs 1; A-Z related 1", store: "X:.70 Y:.69 Z:.61",
+			change: func(s *rerank.Settings) {
+				separate(.4, 1)(s)
+				s.Expand.Quotas[graphstore.CoOccurs] = 1
+			},
+			k: 10, want: "A .80 +X .799999 +Z .730000", refused: map[string]rerank.Reason{"Y": rerank.ReasonQuota}},
+		{name: "W28 ceil(.3*3)=1 among the first 3", pool: "A:.80 B:.78 D:.50 E:.45", edges: "A>X causes 1; B>Y causes 1",
+			store: "X:.70 Y:.69", change: separate(.4, .3), k: 3, want: "A .80 +X .799999 B .78 +Y .779999 D .50 E .45"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			_, x := expand(t, newRanker(t, c.change), requestOf(t, poolOf(t, c.pool), graphOf(t, c.edges)), poolOf(t, c.store), c.k)
+			wantLayout(t, x, c.want)
+			if diff := cmp.Diff(c.refused, refusals(x), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("refused (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
-func TestWorkedGate(t *testing.T) { // W14: the gate is at .80-.20, which is .6000000000000001 in binary
-	for cosine, want := range map[string]string{".61": "A .80 [X .742]", ".60": "A .80 [X .732]", ".59": "A .80"} {
-		_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80"), graphOf(t, "A-X co_occurs 1")), poolOf(t, "X:"+cosine), 10)
-		wantLayout(t, x, want)
-		if cosine == ".59" {
-			if no := x.Refused[0]; no.Reason != rerank.ReasonGate || math.Abs(no.Margin+.01) > 1e-9 || no.Base != .59 || no.Seed != "A" {
-				t.Errorf("refusal %+v", no)
-			}
+func TestWorkedSeed(t *testing.T) {
+	t.Run("W26 the seed is B, .78*.55", func(t *testing.T) {
+		g := graphOf(t, "A-X co_occurs .6; B-X co_occurs 1")
+		_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80 B:.78"), g), poolOf(t, "X:.70"), 10)
+		if n := admittedOf(t, x, "X"); n.Seed != "B" || math.Abs(n.Relaxed-.429) > 1e-6 {
+			t.Errorf("%+v", n)
+		}
+	})
+	t.Run("W14 the refused one misses the gate by .59-.60", func(t *testing.T) {
+		_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80"), graphOf(t, "A-X co_occurs 1")), poolOf(t, "X:.59"), 10)
+		want := []rerank.Refusal{{
+			ID: "X", Seed: "A", Via: graphstore.CoOccurs, Hops: 1, Relaxed: .44, Reason: rerank.ReasonGate, Base: .59, Margin: -.01,
+		}}
+		if diff := cmp.Diff(want, x.Refused, approx); diff != "" {
+			t.Errorf("refused (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestBreakdownOfAnAddedFact: two facts over co_occurs, of a quota of 6; both channels are on.
+func TestBreakdownOfAnAddedFact(t *testing.T) {
+	r := newRanker(t, func(s *rerank.Settings) { s.Expand.KeywordBonus, s.Expand.EpisodeBonus = .1, .02 })
+	pool := poolOf(t, "A:.80")
+	pool[0].EpisodeID = "e1"
+	store := poolOf(t, "X:.62 Y:.61 Z:.7")
+	store[0].EpisodeID, store[0].Keyword = "e1", .05
+	store[1].EpisodeID, store[1].Keyword = "e2", math.NaN()
+	store[2].Keyword = 7
+	_, x := expand(t, r, requestOf(t, pool, graphOf(t, "A-X co_occurs 1; A-Y co_occurs .5; A-Z related 1")), store, 10)
+	want := map[string]rerank.Admitted{
+		"X": { // .62+.3*.44+.1*.05+.02 = .777
+			Nominee: rerank.Nominee{ID: "X", Seed: "A", Relaxed: .44, Via: graphstore.CoOccurs, Hops: 1, Path: []string{"A", "X"}},
+			Index:   2, Score: .62, Base: .62, GraphScore: .777, Margin: .02, Quota: 6, QuotaPlace: 1,
+			Parts: rerank.Parts{Base: .62, Tie: .132, Keyword: .005, Episode: .02},
+		},
+		"Y": { // .61+.3*.22 = .676
+			Nominee: rerank.Nominee{ID: "Y", Seed: "A", Relaxed: .22, Via: graphstore.CoOccurs, Hops: 1, Path: []string{"A", "Y"}},
+			Index:   1, Score: .61, Base: .61, GraphScore: .676, Margin: .01, Quota: 6, QuotaPlace: 2,
+			Parts: rerank.Parts{Base: .61, Tie: .066},
+		},
+		"Z": { // .7+.3*.4+.1*1 = .92 is held below .80
+			Nominee: rerank.Nominee{ID: "Z", Seed: "A", Relaxed: .4, Via: graphstore.Related, Hops: 1, Path: []string{"A", "Z"}},
+			Index:   0, Score: .7, Base: .7, GraphScore: .799999, Margin: .1, Quota: 4, QuotaPlace: 1,
+			Parts: rerank.Parts{Base: .7, Tie: .12, Keyword: .1, Held: -.120001},
+		},
+	}
+	for id, n := range want {
+		if diff := cmp.Diff(n, admittedOf(t, x, id), approx); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
 	}
-}
-
-func TestWorkedTwoSeeds(t *testing.T) { // W26: over B .78*.55 = .429, over A .80*.55*.6 = .264
-	g := graphOf(t, "A-X co_occurs .6; B-X co_occurs 1")
-	_, x := expand(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.80 B:.78"), g), poolOf(t, "X:.70"), 10)
-	wantLayout(t, x, "A .80 B .78 [X .779999]")
-	if n := admittedOf(t, x, "X"); n.Seed != "B" || math.Abs(n.Relaxed-.429) > 1e-6 {
-		t.Errorf("%+v", n)
-	}
-}
-
-func TestWorkedQuota(t *testing.T) { // W27
-	r := newRanker(t, func(s *rerank.Settings) {
-		separate(.4, 1)(s)
-		s.Expand.Quotas[graphstore.CoOccurs] = 1
-	})
-	g := graphOf(t, "A-X co_occurs 1; A-Y co_occurs 1; A-Z related 1")
-	_, x := expand(t, r, requestOf(t, poolOf(t, "A:.80"), g), poolOf(t, "X:.70 Y:.69 Z:.61"), 10)
-	wantLayout(t, x, "A .80 +X .799999 +Z .730000")
-	if diff := cmp.Diff(map[string]rerank.Reason{"Y": rerank.ReasonQuota}, refusals(x)); diff != "" {
-		t.Errorf("refused (-want +got):\n%s", diff)
-	}
-}
-
-func TestWorkedShare(t *testing.T) { // W28: ceil(.3*3) = 1
-	g := graphOf(t, "A>X causes 1; B>Y causes 1")
-	_, x := expand(t, newRanker(t, separate(.4, .3)), requestOf(t, poolOf(t, "A:.80 B:.78 D:.50 E:.45"), g), poolOf(t, "X:.70 Y:.69"), 3)
-	wantLayout(t, x, "A .80 +X .799999 B .78 +Y .779999 D .50 E .45")
 }
 
 func TestShareOfAShortPool(t *testing.T) {

@@ -60,7 +60,15 @@ func at(pool []rerank.Candidate, id string, d int) []rerank.Candidate {
 	return pool
 }
 
-func TestWorkedPaths(t *testing.T) { // W29
+// The worked examples of paths, W29 to W31.
+
+func TestWorkedPaths(t *testing.T) {
+	t.Run("W29 B to A .70*sqrt(.64*.81)=.504; A to D over M .9*.55*.6*sqrt(.81*.64)=.21384", checkPaths)
+	t.Run("W30 .9*sqrt(.8*.7), .9*sqrt(.7*.6); A to D over B .9*.9*.6*sqrt(.8*.6)=.336711 shows nothing new", checkChain)
+	t.Run("W31 time contradicts: .55*sqrt(.8*.7)=.411582", checkStaleTime)
+}
+
+func checkPaths(t *testing.T) {
 	const edges = "B>A temporal_next 1; A>M causes 1; M-D co_occurs 1; A-E semantic_neighbor .9"
 	const first, second = "B -temporal_next-> A | .700000 .504000", "A -causes-> M -co_occurs- D | .297000 .213840"
 	r := newRanker(t, plain)
@@ -78,7 +86,7 @@ func TestWorkedPaths(t *testing.T) { // W29
 	wantPaths(t, pathsOf(t, r, requestOf(t, pool, graphOf(t, edges)), 10, nil), first)
 }
 
-func TestWorkedChain(t *testing.T) { // W30: A to D over B, .336711, shows nothing new
+func checkChain(t *testing.T) {
 	pool, g := poolOf(t, "A:.8 B:.7 D:.6"), graphOf(t, "A>B elaborates 1; B>D elaborates 1")
 	res := pathsOf(t, newRanker(t, plain), requestOf(t, pool, g), 10, nil)
 	wantPaths(t, res, "A -elaborates-> B | .900000 .673498", "B -elaborates-> D | .900000 .583267")
@@ -90,7 +98,7 @@ func TestWorkedChain(t *testing.T) { // W30: A to D over B, .336711, shows nothi
 	wantPaths(t, long, "A -elaborates-> B -elaborates-> D | .486000 .336711")
 }
 
-func TestWorkedStaleTime(t *testing.T) { // W31
+func checkStaleTime(t *testing.T) {
 	pool := at(at(poolOf(t, "A:.8 B:.7"), "A", 9), "B", 2)
 	g := graphOf(t, "A>B temporal_next 1; A-B co_occurs 1")
 	wantPaths(t, pathsOf(t, newRanker(t, plain), requestOf(t, pool, g), 10, nil), "A -co_occurs- B | .550000 .411582")

@@ -11,8 +11,8 @@ import (
 	"github.com/kithgraph/kith/rerank"
 )
 
-// The worked examples of the ranking specification, W1 to W23 without those of expansion. Beta .15, cap 1, floor .30,
-// identity calibration unless a case says so.
+// The worked examples of the ranking specification by their numbers, without those of expansion and paths: W1 to W13, W15
+// to W23, W32. Beta .15, cap 1, floor .30, identity calibration unless a case says so. Scores are asserted to 1e-6.
 
 func TestWorkedBaseScore(t *testing.T) {
 	cases := []struct {
@@ -21,12 +21,12 @@ func TestWorkedBaseScore(t *testing.T) {
 		cosine float64
 		want   float64
 	}{
-		{"W1 (.55-.10)/.60", .10, .70, .55, .75},
+		{"W1 (.55-.10)/(.70-.10)", .10, .70, .55, .75},
 		{"W1 upper bound", .10, .70, .70, 1},
 		{"W1 above", .10, .70, .90, 1},
 		{"W1 below", .10, .70, .05, 0},
 		{"W1 negative", .10, .70, -.30, 0},
-		{"W2 identity", 0, 1, .55, .55},
+		{"W2 identity (.55-0)/1", 0, 1, .55, .55},
 		{"W2 identity clips", 0, 1, -.20, 0},
 		{"narrower than .05 is identity", .50, .54, .55, .55},
 		{"exactly .05 counts: (.125-.10)/.05", .10, .15, .125, .5},
@@ -74,23 +74,23 @@ func TestWorkedSupport(t *testing.T) {
 	cases := []struct {
 		name, pool, edges, want, support string
 	}{
-		{"W6 one edge", "A:.80 B:.62 C:.70", "A-B co_occurs 1",
+		{"W6 one edge: A .80+.15*.55*.62, B .62+.15*.55*.80", "A:.80 B:.62 C:.70", "A-B co_occurs 1",
 			"A .851150 C .700000 B .686000", "A .341 B .440 C 0"},
-		{"W7 two types", "A:.80 B:.60", "A-B co_occurs 1; A>B temporal_next 1",
+		{"W7 two types: W 1-.45*.30=.865, A .80+.15*.865*.60, B .60+.15*.865*.80", "A:.80 B:.60", "A-B co_occurs 1; A>B temporal_next 1",
 			"A .877850 B .703800", "A .519 B .692"},
-		{"W8 degree: H has .55*2.90/sqrt(4)", "A:.80 B:.75 D:.70 E:.65 H:.60",
+		{"W8 degree: H has .55*2.90/sqrt(4), the others .55*.60", "A:.80 B:.75 D:.70 E:.65 H:.60",
 			"H-A co_occurs 1; H-B co_occurs 1; H-D co_occurs 1; H-E co_occurs 1",
 			"A .849500 B .799500 D .749500 H .719625 E .699500", "H .7975"},
-		{"W9 cap: H has .9*4/sqrt(4)=1.80", "A:1 B:1 D:1 E:1 H:.60",
+		{"W9 cap: H has .9*4/sqrt(4)=1.80 and gets .15*1, the others 1+.15*.9*.60", "A:1 B:1 D:1 E:1 H:.60",
 			"H>A causes 1; H>B causes 1; H>D causes 1; H>E causes 1",
 			"A 1.081 B 1.081 D 1.081 E 1.081 H .75", "A .54 H 1.80"},
-		{"W10 sender floor", "A:.72 B:.29 D:.25", "A-B co_occurs 1; A-D co_occurs 1",
+		{"W10 sender floor: B .29+.15*.55*.72, D .25+.15*.55*.72, A nothing of them", "A:.72 B:.29 D:.25", "A-B co_occurs 1; A-D co_occurs 1",
 			"A .720000 B .349400 D .309400", "A 0 B .396 D .396"},
 		{"W11 excluded type", "A:.80 B:.60", "A-B semantic_neighbor .9", "A .80 B .60", "A 0 B 0"},
-		{"W12 overtaking", "A:.80 B:.70 D:.62", "A>D causes 1", "A .883700 D .728000 B .700000", ""},
-		{"W18 mutual pair below the leaders", "A:.80 B:.78 D:.62 E:.61", "D>E causes 1",
+		{"W12 overtaking: D .62+.15*.9*.80, A .80+.15*.9*.62", "A:.80 B:.70 D:.62", "A>D causes 1", "A .883700 D .728000 B .700000", ""},
+		{"W18 mutual pair below the leaders: D .62+.15*.9*.61, E .61+.15*.9*.62", "A:.80 B:.78 D:.62 E:.61", "D>E causes 1",
 			"A .80 B .78 D .702350 E .693700", ""},
-		{"W20a", "A:.80 V:.60", "V-A co_occurs 1", "A .8495 V .666000", "V .44"},
+		{"W20a V .60+.15*.55*.80", "A:.80 V:.60", "V-A co_occurs 1", "A .8495 V .666000", "V .44"},
 		{"W20b a neighbour below the floor changes nothing", "A:.80 V:.60 W:.29", "V-A co_occurs 1; V-W co_occurs 1",
 			"A .8495 V .666000 W .339500", "V .44"},
 		{"W20c a weak eligible one lowers support: .55*1.10/sqrt(2)", "A:.80 V:.60 W:.30", "V-A co_occurs 1; V-W co_occurs 1",
@@ -124,13 +124,18 @@ func TestWorkedCapIsReported(t *testing.T) { // W9
 
 var approx = cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) < 1e-9 })
 
-func TestWorkedIterations(t *testing.T) { // W13: t=1, B: (.55*.80+.55*.55)/sqrt(2) = .525027, .60+.15*.525027
-	for i, want := range []string{
-		"A .849500 B .678754 D .599500", "A .855997 B .684529 D .605997", "A .856474 B .685287 D .606474",
-	} {
-		r := newRanker(t, func(s *rerank.Settings) { s.Iterations = i + 1 })
-		q := requestOf(t, poolOf(t, "A:.80 B:.60 D:.55"), graphOf(t, "A-B co_occurs 1; B-D co_occurs 1"))
-		wantItems(t, mustRank(t, r, q), want)
+func TestWorkedIterations(t *testing.T) {
+	cases := []struct{ name, want string }{
+		{"W13 t=1: B .60+.15*(.55*.80+.55*.55)/sqrt(2), A .80+.15*.55*.60", "A .849500 B .678754 D .599500"},
+		{"W13 t=2: B .60+.15*.55*(.849500+.599500)/sqrt(2), A .80+.15*.55*.678754", "A .855997 B .684529 D .605997"},
+		{"W13 t=3: B .60+.15*.55*(.855997+.605997)/sqrt(2), A .80+.15*.55*.684529", "A .856474 B .685287 D .606474"},
+	}
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRanker(t, func(s *rerank.Settings) { s.Iterations = i + 1 })
+			q := requestOf(t, poolOf(t, "A:.80 B:.60 D:.55"), graphOf(t, "A-B co_occurs 1; B-D co_occurs 1"))
+			wantItems(t, mustRank(t, r, q), c.want)
+		})
 	}
 }
 
@@ -165,28 +170,47 @@ func TestWorkedOrder(t *testing.T) {
 	})
 }
 
-func TestWorkedDamping(t *testing.T) { // W21
-	want := map[int]float64{1: 0, 2: 1, 3: .5, 5: 1. / 3, 9: .25, 33: 1. / 6, 50: .151178, 51: 0}
-	for facts, damp := range want {
-		g := newGraph(t, spaceOf(t, "u"))
-		for i := range 300 { // enough facts that none of the cases is more than a fifth of them
-			g.fact(fmt.Sprint("bystander", i))
-		}
-		for i := range facts {
-			g.mention([]string{"A", "B", fmt.Sprint("bystander", i)}[min(i, 2)], "acme")
-		}
-		res := mustRank(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.8 B:.6"), g.snapshot()))
-		weight := 0.0
-		if s := itemOf(t, res, "B").Explanation.Supporters; len(s) > 0 {
-			weight = s[0].Relations[0].Weight
-		}
-		if math.Abs(weight-damp) > 1e-6 {
-			t.Errorf("%d facts on the entity: weight %.6f, want %.6f", facts, weight, damp)
-		}
+func TestWorkedDamping(t *testing.T) {
+	cases := []struct {
+		name  string
+		facts int
+		damp  float64
+	}{
+		{"W21 one fact ties nothing", 1, 0},
+		{"W21 two: 1/(1+log2 1)", 2, 1},
+		{"W21 three: 1/(1+log2 2)", 3, .5},
+		{"W21 five: 1/(1+log2 4)", 5, 1. / 3},
+		{"W21 nine: 1/(1+log2 8)", 9, .25},
+		{"W21 33: 1/(1+log2 32)", 33, 1. / 6},
+		{"W21 50: 1/(1+log2 49)=1/6.614710", 50, .151178},
+		{"W21 51 are beyond the cap of 50", 51, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGraph(t, spaceOf(t, "u"))
+			for i := range 300 { // enough facts that none of the cases is more than a fifth of them
+				g.fact(fmt.Sprint("bystander", i))
+			}
+			for i := range c.facts {
+				g.mention([]string{"A", "B", fmt.Sprint("bystander", i)}[min(i, 2)], "acme")
+			}
+			res := mustRank(t, newRanker(t, nil), requestOf(t, poolOf(t, "A:.8 B:.6"), g.snapshot()))
+			weight := 0.0
+			if s := itemOf(t, res, "B").Explanation.Supporters; len(s) > 0 {
+				weight = s[0].Relations[0].Weight
+			}
+			if math.Abs(weight-c.damp) > 1e-6 {
+				t.Errorf("weight %.6f, want %.6f", weight, c.damp)
+			}
+		})
 	}
 }
 
-func TestWorkedSharedBridges(t *testing.T) { // W22
+func TestWorkedSharedBridges(t *testing.T) {
+	t.Run("W22 one of df 3: .50*.5; of df 3 and 9: .50*(1-.5*.75)", checkSharedBridges)
+}
+
+func checkSharedBridges(t *testing.T) {
 	g := newGraph(t, spaceOf(t, "u"))
 	for _, f := range []string{"A", "B", "x1"} { // 3 facts: damp .5
 		g.mention(f, "acme")
@@ -216,7 +240,7 @@ func TestWorkedSharedBridges(t *testing.T) { // W22
 	}
 }
 
-func TestWorkedEpisodes(t *testing.T) { // W23: A gets .385*(.70+.60)/sqrt(2)
+func TestWorkedEpisodes(t *testing.T) {
 	pool := poolOf(t, "A:.80 B:.60 D:.70 F:.61 G:.58")
 	for i := range pool {
 		if pool[i].ID != "F" {
@@ -225,19 +249,19 @@ func TestWorkedEpisodes(t *testing.T) { // W23: A gets .385*(.70+.60)/sqrt(2)
 	}
 	r := newRanker(t, func(s *rerank.Settings) { s.EpisodeRecall = true })
 	for name, g := range map[string]*graphstore.Snapshot{"no graph": nil, "no edges": graphOf(t, "")} {
-		t.Run(name, func(t *testing.T) {
+		t.Run("W23 A gets .55*.7*(.70+.60)/sqrt(2)=.353907, "+name, func(t *testing.T) {
 			res := mustRank(t, r, requestOf(t, pool, g))
 			wantItems(t, res, "A .853086 D .757170 B .661253 G .641253 F .610000")
 			wantSupport(t, res, "A .353907")
 		})
 	}
-	t.Run("off by default", func(t *testing.T) {
+	t.Run("W23 off by default", func(t *testing.T) {
 		res := mustRank(t, newRanker(t, nil), requestOf(t, pool, nil))
 		wantItems(t, res, "A .80 B .60 D .70 F .61 G .58")
 	})
 }
 
-func TestWorkedValidity(t *testing.T) { // W32
+func TestWorkedValidity(t *testing.T) {
 	cases := []struct {
 		name     string
 		from, to graphstore.Instant
@@ -263,7 +287,7 @@ func TestWorkedValidity(t *testing.T) { // W32
 		{name: "active by name", now: day(20), state: "active"},
 	}
 	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run("W32 "+c.name, func(t *testing.T) {
 			pool := poolOf(t, "A:.8")
 			pool[0].ValidFrom, pool[0].ValidTo, pool[0].State = c.from, c.to, c.state
 			q := requestOf(t, pool, nil)
