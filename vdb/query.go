@@ -74,7 +74,14 @@ type Page struct {
 	Next string
 	// Skipped describes points that could not be read as facts (no user id, ids out of rule): at most Limit texts.
 	Skipped []string
+	// Ignored counts the values that are not what their field wants, like a list for a time, and count as absent. IgnoredTexts
+	// describes the first MaxIgnoredTexts of them: point, field, value, rule.
+	Ignored      int
+	IgnoredTexts []string
 }
+
+// MaxIgnoredTexts is the most texts that a page describes ignored values with.
+const MaxIgnoredTexts = 20
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks. dim 0 skips the dimension.
 func (q Query) Validate(dim int) error {

@@ -33,13 +33,13 @@ func TestDefaults(t *testing.T) {
 // One error names every violation: the field, the value and the bound.
 func TestNewJoinsViolations(t *testing.T) {
 	_, err := New(Config{URL: "ftp://h", Fields: map[string]string{"colour": "c"}, CreateCollection: true, Timeout: -1, MaxMessageBytes: 1, RetryAttempts: 6, PoolSize: 65,
-		Keyword: "bm25", ServerTokenizer: "prefix", SparseVector: "v", VectorName: "v"})
+		Keyword: "bm25", ServerTokenizer: "prefix", ServerLanguage: "englsh", SparseVector: "v", VectorName: "v"})
 	if err == nil {
 		t.Fatal("accepted")
 	}
 	for _, want := range []string{`url "ftp://h"`, "http(s)://host:port", `"colour"`, "collection is empty", "dimension 0", "timeout -1ns",
 		"max message bytes 1: want 65536", "retry attempts 6: want 1 to 5", "pool size 65: want 1 to 64", `keyword "bm25": want one of ["client" "server" "off"]`,
-		`server tokenizer "prefix"`, `sparse vector "v": want another name`} {
+		`server tokenizer "prefix"`, `server language "englsh": want one of ["arabic"`, `sparse vector "v": want another name`} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in:\n%v", want, err)
 		}
@@ -118,6 +118,10 @@ func TestFieldMap(t *testing.T) {
 		"one inside another":  {vdb.FieldUserID: "m", vdb.FieldAgentID: "m.agent"},
 		"the reserved field":  {vdb.FieldSourceID: "kith_id"},
 		"in the reserved one": {vdb.FieldSourceID: "kith_id.x"},
+		"a unit of a text":    {vdb.FieldContent: "text@ms"},
+		"an unknown unit":     {vdb.FieldMemoryAt: "ts@days"},
+		"a user inside JSON":  {vdb.FieldUserID: "node@json.user"},
+		"no field of kith's":  {"relations": "x"},
 	} {
 		if m, err := newFieldMap(fields); err == nil {
 			t.Errorf("%s: accepted as %v", name, m)

@@ -41,7 +41,7 @@ func (s *Store) create(ctx context.Context, info *pb.CollectionInfo) (*pb.Collec
 	}
 	created := info == nil
 	for _, index := range wantedIndexes {
-		key := s.fields[index.field].String()
+		key := s.fields.at(index.field).String()
 		if info.GetPayloadSchema()[key] != nil {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -20,24 +21,33 @@ type stored interface {
 	GetVectors() *pb.VectorsOutput
 }
 
-// decodePoint reads a point as a fact, without its vector. A point that is none gives the reason, with its id.
+// decodePoint reads a point as a fact, without its vector. A point that is none gives the reason, with its id. Values that
+// their fields do not want count as absent.
 func (m fieldMap) decodePoint(p stored) (fact vdb.Point, reason string) {
+	fact, _, reason = m.readPoint(p)
+	return fact, reason
+}
+
+// readPoint is decodePoint that also returns the values that count as absent.
+func (m fieldMap) readPoint(p stored) (fact vdb.Point, unwanted []misfit, reason string) {
 	id, ok := pointIDOf(p.GetId())
 	if !ok {
-		return vdb.Point{}, "point of an unknown kind of id"
+		return vdb.Point{}, nil, "point of an unknown kind of id"
 	}
 	object := decodeObject(p.GetPayload())
-	user, ok := m[vdb.FieldUserID].take(object)
+	at := m.paths[vdb.FieldUserID]
+	user, ok := at.take(object)
 	if !ok {
-		return vdb.Point{}, fmt.Sprintf("point %s: no user id at %s", id, m[vdb.FieldUserID])
+		return vdb.Point{}, nil, fmt.Sprintf("point %s: no user id at %s", id, at)
 	}
 	space, err := decodeSpace(user)
 	if err != nil {
-		return vdb.Point{}, fmt.Sprintf("point %s: %v", id, err)
+		return vdb.Point{}, nil, fmt.Sprintf("point %s: %v, at %s: %s", id, err, at, valueText(user))
 	}
 	original, _ := object[idField].(string)
 	delete(object, idField)
-	return vdb.Point{Space: space, ID: id.factID(space, original), Payload: m.decodePayload(object)}, ""
+	payload, unwanted := m.decodePayload(object)
+	return vdb.Point{Space: space, ID: id.factID(space, original), Payload: payload}, unwanted, ""
 }
 
 // decodeSpace reads a user id: a text, or an integer as its decimal text.
@@ -52,104 +62,139 @@ func decodeSpace(v any) (graphstore.Space, error) {
 	}
 }
 
-func jsonType(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case float64:
-		return "fraction"
-	case []any:
-		return "list"
-	default:
-		return "object"
-	}
-}
-
 // decodePayload reads the fields from the object and leaves the rest of it, which it keeps, as Extra.
-func (m fieldMap) decodePayload(object map[string]any) vdb.Payload {
+func (m fieldMap) decodePayload(object map[string]any) (vdb.Payload, []misfit) {
 	var pay vdb.Payload
-	for field, text := range textFields(&pay) {
-		v, _ := m[field].take(object)
-		*text = decodeText(v)
+	var unwanted []misfit
+	for _, field := range payloadFields {
+		v, ok := m.paths[field].take(object)
+		if !ok || v == nil {
+			continue
+		}
+		if err := readField(&pay, field, v, m.units[field]); err != nil {
+			unwanted = append(unwanted, misfit{field: field, at: m.paths[field], value: v, rule: err})
+		}
 	}
-	for field, at := range timeFields(&pay) {
-		v, _ := m[field].take(object)
-		*at = decodeTime(v)
-	}
-	version, _ := m[vdb.FieldVersion].take(object)
-	pay.Version = decodeInteger(version)
-	tags, _ := m[vdb.FieldTags].take(object)
-	pay.Tags = decodeTags(tags)
 	for _, field := range vdb.Fields() {
 		delete(object, field) // a name that Extra must not have, of a collection that keeps the field elsewhere
 	}
 	if len(object) > 0 {
 		pay.Extra = object
 	}
-	return pay
+	return pay, unwanted
 }
 
-// textFields are the fields that are texts.
-func textFields(p *vdb.Payload) map[string]*string {
-	return map[string]*string{
-		vdb.FieldContent: &p.Content, vdb.FieldAgentID: &p.AgentID, vdb.FieldState: &p.State,
-		vdb.FieldEpisodeID: &p.EpisodeID, vdb.FieldBatchID: &p.BatchID, vdb.FieldSourceID: &p.SourceID,
+// payloadFields are the fields that make a payload: all but the user.
+var payloadFields = slices.DeleteFunc(vdb.Fields(), func(field string) bool { return field == vdb.FieldUserID })
+
+// readField sets one field from a value that is there. The error says what the field wants instead.
+func readField(pay *vdb.Payload, field string, v any, unit vdb.TimeUnit) (err error) {
+	switch field {
+	case vdb.FieldVersion:
+		pay.Version, err = decodeInteger(v)
+		return err
+	case vdb.FieldTags:
+		pay.Tags, err = decodeTags(v)
+		return err
+	}
+	if text := textField(pay, field); text != nil {
+		*text, err = decodeText(v)
+		return err
+	}
+	if at := timeField(pay, field); at != nil {
+		*at, err = vdb.ParseTime(v, unit)
+	}
+	return err
+}
+
+// textField is the place of a field that is a text, nil for any other field.
+func textField(p *vdb.Payload, field string) *string {
+	switch field {
+	case vdb.FieldContent:
+		return &p.Content
+	case vdb.FieldAgentID:
+		return &p.AgentID
+	case vdb.FieldState:
+		return &p.State
+	case vdb.FieldEpisodeID:
+		return &p.EpisodeID
+	case vdb.FieldBatchID:
+		return &p.BatchID
+	case vdb.FieldSourceID:
+		return &p.SourceID
+	default:
+		return nil
 	}
 }
 
-// timeFields are the fields that are times.
-func timeFields(p *vdb.Payload) map[string]*time.Time {
-	return map[string]*time.Time{
-		vdb.FieldMemoryAt: &p.MemoryAt, vdb.FieldCreatedAt: &p.CreatedAt,
-		vdb.FieldValidFrom: &p.ValidFrom, vdb.FieldValidTo: &p.ValidTo,
+// timeField is the place of a field that is a time, nil for any other field.
+func timeField(p *vdb.Payload, field string) *time.Time {
+	switch field {
+	case vdb.FieldMemoryAt:
+		return &p.MemoryAt
+	case vdb.FieldCreatedAt:
+		return &p.CreatedAt
+	case vdb.FieldValidFrom:
+		return &p.ValidFrom
+	case vdb.FieldValidTo:
+		return &p.ValidTo
+	default:
+		return nil
 	}
 }
 
-func decodeText(v any) string {
+// What a field wants.
+var (
+	errNoText    = errors.New("want a text or an integer")
+	errNoInteger = errors.New("want an integer")
+	errNoTags    = errors.New("want a text, or a list of texts or integers")
+)
+
+func decodeText(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
-		return v
+		return v, nil
 	case int64:
-		return strconv.FormatInt(v, 10)
+		return strconv.FormatInt(v, 10), nil
 	default:
-		return ""
+		return "", errNoText
 	}
 }
 
-func decodeInteger(v any) int64 {
+func decodeInteger(v any) (int64, error) {
 	switch v := v.(type) {
 	case int64:
-		return v
+		return v, nil
 	case float64:
 		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
+			return int64(v), nil
 		}
 	case string:
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-			return n
+			return n, nil
 		}
 	}
-	return 0
+	return 0, errNoInteger
 }
 
-// decodeTags reads a list of texts or one text.
-func decodeTags(v any) []string {
+// decodeTags reads a list of texts or one text, which is one tag. Of a list it returns what are tags, also with the error.
+func decodeTags(v any) (tags []string, err error) {
 	list, ok := v.([]any)
 	if !ok {
 		list = []any{v}
 	}
-	var tags []string
 	for _, element := range list {
-		switch element := element.(type) {
-		case string:
-			tags = append(tags, element)
-		case int64:
-			tags = append(tags, decodeText(element))
+		if element == nil {
+			continue
 		}
+		text, bad := decodeText(element)
+		if bad != nil {
+			err = errNoTags
+			continue
+		}
+		tags = append(tags, text)
 	}
-	return tags
+	return tags, err
 }
 
 // errNoVector means a point that has no vector of the searched name, which a point of a collection with several need not.

@@ -29,8 +29,12 @@ func (m fieldMap) encodePayload(p vdb.Point) (map[string]*pb.Value, error) {
 		if err != nil {
 			return bad(fmt.Errorf("field %s: %w", field, err))
 		}
-		if m.occupied(object, field) || (v != nil && !m[field].put(object, v)) {
-			return bad(fmt.Errorf("field %s of the collection is kith's %s: extra cannot set it", m[field], field))
+		at := m.paths[field]
+		if v != nil && at.insideJSON() {
+			return bad(fmt.Errorf("field %s at %s lies inside a JSON text: it can only be read there", field, at))
+		}
+		if m.occupied(object, field) || (v != nil && !at.put(object, v)) {
+			return bad(fmt.Errorf("field %s of the collection is kith's %s: extra cannot set it", at, field))
 		}
 	}
 	out, err := encodeObject(object, 0)
@@ -42,7 +46,7 @@ func (m fieldMap) encodePayload(p vdb.Point) (map[string]*pb.Value, error) {
 
 // ownObjects replaces the objects that fields will be put into by copies: Extra belongs to the caller.
 func (m fieldMap) ownObjects(object map[string]any) {
-	for _, p := range m {
+	for _, p := range m.paths {
 		at := object
 		for _, key := range p[:len(p)-1] {
 			inner, ok := at[key].(map[string]any)
@@ -58,7 +62,7 @@ func (m fieldMap) ownObjects(object map[string]any) {
 
 // occupied reports whether there is a value where an absent field would be read from.
 func (m fieldMap) occupied(object map[string]any, field string) bool {
-	p := m[field]
+	p := m.paths[field]
 	for _, key := range p[:len(p)-1] {
 		inner, ok := object[key].(map[string]any)
 		if !ok {
@@ -91,15 +95,15 @@ func fieldValue(p vdb.Point, field string) (any, error) {
 		}
 		return tags, nil
 	}
-	if text, ok := textFields(&pay)[field]; ok {
+	if text := textField(&pay, field); text != nil {
 		if *text == "" {
 			return nil, nil
 		}
 		return *text, nil
 	}
-	at, ok := timeFields(&pay)[field]
+	at := timeField(&pay, field)
 	switch {
-	case !ok:
+	case at == nil:
 		return nil, errors.New("is not known to this driver")
 	case at.IsZero():
 		return nil, nil

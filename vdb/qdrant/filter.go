@@ -24,7 +24,7 @@ type conditions struct {
 
 // user confines to one user.
 func (c conditions) user(space graphstore.Space) *pb.Condition {
-	return c.match(c.fields[vdb.FieldUserID], []string{space.UserID()}, false)
+	return c.match(c.fields.paths[vdb.FieldUserID], []string{space.UserID()}, false)
 }
 
 // filter is the conjunction of the user, the conditions of f and more, and what is left of f for this side to check.
@@ -77,9 +77,9 @@ func anyOf(alternatives ...*pb.Condition) *pb.Condition {
 
 func (c conditions) fieldMatch(m vdb.FieldMatch) (*pb.Condition, error) {
 	p := c.fields.at(m.Field)
-	_, known := c.fields[m.Field]
+	_, known := c.fields.paths[m.Field]
 	switch {
-	case timeFields(&vdb.Payload{})[m.Field] != nil:
+	case timeField(&vdb.Payload{}, m.Field) != nil:
 		return nil, fmt.Errorf("%w: filter field %s is a time: use a range", vdb.ErrBadQuery, m.Field)
 	case m.Field == vdb.FieldState:
 		return c.state(p, without(m.Any, "")), nil
@@ -153,7 +153,7 @@ func integers(p path, any []string) []*pb.Condition {
 
 // timeRange holds where the time lies in the half-open interval, in each of the spellings that decodeTime reads.
 func (c conditions) timeRange(r vdb.TimeRange) *pb.Condition {
-	key := c.fields[r.Field].String()
+	key := c.fields.paths[r.Field].String()
 	var alternatives []*pb.Condition
 	kind := c.schema[key]
 	if kind != pb.PayloadSchemaType_Integer && kind != pb.PayloadSchemaType_Float {
@@ -170,12 +170,30 @@ func (c conditions) timeRange(r vdb.TimeRange) *pb.Condition {
 		alternatives = append(alternatives, pb.NewDatetimeRange(key, text))
 	}
 	if kind != pb.PayloadSchemaType_Datetime {
-		alternatives = append(alternatives,
-			pb.NewRange(key, numberRange(r, time.Second, math.Nextafter(-firstMillis, 0), firstMillis)),
-			pb.NewRange(key, numberRange(r, time.Millisecond, firstMillis, endMillis)))
+		alternatives = append(alternatives, numberRanges(key, r, c.fields.units[r.Field])...)
 	}
 	return anyOf(alternatives...)
 }
+
+// numberRanges are the intervals of the numbers that are read as times in the interval.
+func numberRanges(key string, r vdb.TimeRange, unit vdb.TimeUnit) []*pb.Condition {
+	switch unit {
+	case vdb.TimeText:
+		return nil
+	case vdb.TimeSeconds:
+		return []*pb.Condition{pb.NewRange(key, numberRange(r, time.Second, -endSeconds, endSeconds))}
+	case vdb.TimeMillis:
+		return []*pb.Condition{pb.NewRange(key, numberRange(r, time.Millisecond, -endSeconds*1e3, endSeconds*1e3))}
+	default:
+		return []*pb.Condition{
+			pb.NewRange(key, numberRange(r, time.Second, math.Nextafter(-vdb.FirstMillis, 0), vdb.FirstMillis)),
+			pb.NewRange(key, numberRange(r, time.Millisecond, vdb.FirstMillis, vdb.EndMillis)),
+		}
+	}
+}
+
+// endSeconds is the end of the year 9999, up to which numbers of a stated unit are times.
+const endSeconds = 253402300800
 
 // numberRange is the interval in units since 1970, inside [low, high).
 func numberRange(r vdb.TimeRange, unit time.Duration, low, high float64) *pb.Range {

@@ -27,7 +27,7 @@ func TestTimeBoundsAreWholeMicroseconds(t *testing.T) {
 	if got := ceilMicro(before1970); !got.Equal(time.Unix(-1, 1000)) {
 		t.Errorf("%v became %v", before1970, got)
 	}
-	c := conditions{fields: fieldMap{vdb.FieldMemoryAt: path{"memory_at"}}, schema: map[string]pb.PayloadSchemaType{"memory_at": pb.PayloadSchemaType_Datetime}}
+	c := conditions{fields: fieldMap{paths: map[string]path{vdb.FieldMemoryAt: {"memory_at"}}}, schema: map[string]pb.PayloadSchemaType{"memory_at": pb.PayloadSchemaType_Datetime}}
 	bounds := c.timeRange(vdb.TimeRange{Field: vdb.FieldMemoryAt, From: at.Add(-1), To: at.Add(1)}).GetField().GetDatetimeRange()
 	if from, to := bounds.GetGte().AsTime(), bounds.GetLt().AsTime(); !from.Equal(at) || !to.Equal(at.Add(time.Microsecond)) {
 		t.Errorf("asked for [%v, %v)", from, to)

@@ -1,76 +1,33 @@
 package qdrant
 
 import (
-	"fmt"
+	"slices"
 	"strings"
-	"unicode"
 
-	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/vdb"
 )
 
-// path is where a value lies in a payload: the keys of nested objects from the outside in.
+// path is a [vdb.Path] that this driver reads, writes and filters by.
 type path []string
 
-// parsePath reads keys separated by dots, quoted where they hold more than letters, digits, '_' and '-'.
 func parsePath(text string) (path, error) {
-	var p path
-	rest := text
-	for {
-		var key string
-		if quoted, ok := strings.CutPrefix(rest, `"`); ok {
-			if key, rest, ok = strings.Cut(quoted, `"`); !ok {
-				return nil, badPath(text, "a quote is not closed")
-			}
-		} else {
-			key, rest = cutBareKey(rest)
-		}
-		if key == "" || strings.Contains(key, `\`) {
-			return nil, badPath(text, "a key is empty or holds a back-slash")
-		}
-		p = append(p, key)
-		if rest == "" {
-			return p, nil
-		}
-		var ok bool
-		if rest, ok = strings.CutPrefix(rest, "."); !ok {
-			return nil, badPath(text, "a key holds a character that needs quotes")
-		}
-	}
+	p, err := vdb.ParsePath(text)
+	return path(p), err
 }
 
-func badPath(text, rule string) error {
-	return fmt.Errorf(`path %s: %s: want keys separated by dots, as in metadata.user_id or metadata."user id"`, graphstore.Shorten(text), rule)
-}
+// String writes the path as the configuration and, where it is expressible, the server reads it.
+func (p path) String() string { return vdb.Path(p).String() }
 
-func cutBareKey(s string) (key, rest string) {
-	end := strings.IndexFunc(s, needsQuotes)
-	if end < 0 {
-		end = len(s)
-	}
-	return s[:end], s[end:]
-}
+// insideJSON reports whether the value lies inside a text that holds JSON, which this driver reads and never writes, and
+// the server does not look into.
+func (p path) insideJSON() bool { return slices.Contains(p, vdb.PathJSON) }
 
-func needsQuotes(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '_' && r != '-'
-}
-
-// String writes the path as the server reads it.
-func (p path) String() string {
-	var b strings.Builder
-	for i, key := range p {
-		if i > 0 {
-			b.WriteByte('.')
-		}
-		if key == "" || strings.ContainsFunc(key, needsQuotes) {
-			key = `"` + key + `"`
-		}
-		b.WriteString(key)
-	}
-	return b.String()
-}
-
-// expressible reports whether the server's path language has a spelling for the keys: it has no escapes inside quotes.
+// expressible reports whether the server's path language has a spelling for the keys: it has no escapes inside quotes, and
+// no word for a text that holds JSON.
 func (p path) expressible() bool {
+	if p.insideJSON() {
+		return false
+	}
 	for _, key := range p {
 		if strings.ContainsAny(key, `"\`) {
 			return false
@@ -92,8 +49,12 @@ func (p path) covers(q path) bool {
 	return true
 }
 
-// take removes the value at the path and returns it, and the objects around it that are empty then.
+// take removes the value at the path and returns it, and the objects around it that are empty then. A value inside a JSON
+// text stays in it.
 func (p path) take(object map[string]any) (any, bool) {
+	if p.insideJSON() {
+		return vdb.Path(p).Find(object)
+	}
 	v, ok := object[p[0]]
 	if !ok {
 		return nil, false

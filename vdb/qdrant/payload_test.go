@@ -18,44 +18,6 @@ import (
 
 func sameSpace(a, b graphstore.Space) bool { return a == b }
 
-// Every time is written by hand: 1767225600 is 2026-01-01T00:00:00Z (56 years, 14 of them leap: 20454 days).
-func TestDecodeTime(t *testing.T) {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	for name, tc := range map[string]struct {
-		v    any
-		want time.Time
-	}{
-		"RFC 3339":                  {"2026-01-01T00:00:00Z", start},
-		"microseconds":              {"2026-01-01T00:00:00.000123Z", start.Add(123 * time.Microsecond)},
-		"nanoseconds are cut off":   {"2026-01-01T00:00:00.000000999Z", start},
-		"a zone":                    {"2026-01-01T02:00:00+02:00", start},
-		"a zone without a colon":    {"2026-01-01T02:00:00+0200", start},
-		"a blank for the T":         {"2026-01-01 00:00:00Z", start},
-		"no zone: UTC":              {"2026-01-01T00:00:00.5", start.Add(500 * time.Millisecond)},
-		"no zone, a blank":          {"2026-01-01 00:00:00", start},
-		"minutes":                   {"2026-01-01 00:00", start},
-		"date":                      {"2026-01-01", start},
-		"seconds":                   {int64(1767225600), start},
-		"milliseconds":              {int64(1767225600123), start.Add(123 * time.Millisecond)},
-		"fraction of seconds":       {1767225600.25, start.Add(250 * time.Millisecond)},
-		"0 is 1970":                 {int64(0), time.Unix(0, 0).UTC()},
-		"before 1970":               {int64(-1), time.Unix(-1, 0).UTC()},
-		"last second":               {int64(99_999_999_999), time.Unix(99_999_999_999, 0).UTC()},
-		"first millisecond":         {int64(100_000_000_000), time.Unix(100_000_000, 0).UTC()},
-		"microseconds in a number":  {int64(1767225600000000), time.Time{}},
-		"negative milliseconds":     {int64(-100_000_000_000), time.Time{}},
-		"not a number":              {math.NaN(), time.Time{}},
-		"no time":                   {"soon", time.Time{}},
-		"empty":                     {"", time.Time{}},
-		"null":                      {nil, time.Time{}},
-		"of a type without a sense": {[]any{"2026-01-01"}, time.Time{}},
-	} {
-		if got := decodeTime(tc.v); got != tc.want {
-			t.Errorf("%s: got %v, want %v", name, got, tc.want)
-		}
-	}
-}
-
 // foreign stores points as another writer does, and returns a driver on their collection.
 func foreign(t *testing.T, cfg Config, points ...*pb.PointStruct) (*Store, *pb.Client) {
 	t.Helper()
@@ -229,7 +191,8 @@ func TestExtraCannotSetFields(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := fields.decodePayload(decodeObject(out)).Extra
+	back, _ := fields.decodePayload(decodeObject(out))
+	got := back.Extra
 	delete(got["metadata"].(map[string]any), "user_id") // not a field of the payload but of the point
 	if diff := cmp.Diff(extra, got); diff != "" {
 		t.Errorf("beside the fields (-want +got):\n%s", diff)
@@ -355,4 +318,85 @@ func FuzzDecodePoint(f *testing.F) {
 			t.Errorf("read, but not valid: %v", got.Validate(1))
 		}
 	})
+}
+
+// What a scroll says of values that are not what their fields want: point, field, place, value, rule.
+func TestScrollDescribesWhatItIgnores(t *testing.T) {
+	st, _ := foreign(t, Config{Fields: map[string]string{vdb.FieldVersion: "meta.rev", vdb.FieldMemoryAt: "meta.at@rfc3339", vdb.FieldCreatedAt: "meta.ts@ms"}},
+		rawPoint(1, map[string]any{"user_id": "u", "content": []any{"x", "y"}, "tags": []any{"a", 1.5, nil}, "meta": map[string]any{"rev": "new", "at": 1767225600, "ts": -1}}),
+		rawPoint(2, map[string]any{"user_id": "u", "content": "fine", "meta": map[string]any{"rev": nil, "at": ""}}))
+	page, err := st.Scroll(t.Context(), vdb.ScrollQuery{AllSpaces: true, Limit: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`point "1": content at content: a list of 2: want a text or an integer`,
+		`point "1": version at meta.rev: "new": want an integer`,
+		`point "1": tags at tags: a list of 3: want a text, or a list of texts or integers`,
+		`point "1": memory_at at meta.at: 1767225600: want a text as in RFC 3339`,
+	}
+	if diff := cmp.Diff(want, page.IgnoredTexts); diff != "" || page.Ignored != len(want) {
+		t.Errorf("%d ignored (-want +got):\n%s", page.Ignored, diff)
+	}
+	first := vdb.Point{Space: space(t, "u"), ID: "1", Payload: vdb.Payload{Tags: []string{"a"}, CreatedAt: time.UnixMilli(-1).UTC()}}
+	if len(page.Points) != 2 || !cmp.Equal(first, page.Points[0], cmp.Comparer(sameSpace)) {
+		t.Errorf("points %+v: the fields that can be read are read", page.Points)
+	}
+	var many []*pb.PointStruct
+	for i := range uint64(30) {
+		many = append(many, rawPoint(i, map[string]any{"user_id": "u", "version": "x"}))
+	}
+	st, _ = foreign(t, Config{}, many...)
+	page, err = st.Scroll(t.Context(), vdb.ScrollQuery{AllSpaces: true, Limit: 100})
+	if err != nil || page.Ignored != 30 || len(page.IgnoredTexts) != vdb.MaxIgnoredTexts {
+		t.Errorf("%d ignored, %d described, %v: want 30 and %d", page.Ignored, len(page.IgnoredTexts), err, vdb.MaxIgnoredTexts)
+	}
+}
+
+// A content inside a JSON text is read, filtered by on this side, and never written.
+func TestContentInsideJSON(t *testing.T) {
+	cfg := Config{Fields: map[string]string{vdb.FieldContent: "_node@json.body.text"}}
+	st, _ := foreign(t, cfg,
+		rawPoint(1, map[string]any{"user_id": "u", "_node": `{"body": {"text": "tea", "n": 7}}`}),
+		rawPoint(2, map[string]any{"user_id": "u", "_node": `{"body": {"text": "coffee"}}`}),
+		rawPoint(3, map[string]any{"user_id": "u", "_node": `{"body": `}))
+	u := space(t, "u")
+	page, err := st.Scroll(t.Context(), vdb.ScrollQuery{Space: u, Limit: 10})
+	if err != nil || len(page.Points) != 3 {
+		t.Fatalf("page %+v, %v", page, err)
+	}
+	got := []string{page.Points[0].Payload.Content, page.Points[1].Payload.Content, page.Points[2].Payload.Content}
+	if diff := cmp.Diff([]string{"tea", "coffee", ""}, got); diff != "" {
+		t.Errorf("contents (-want +got):\n%s", diff)
+	}
+	found, err := st.Search(t.Context(), vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: 9,
+		Filter: vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldContent, Any: []string{"coffee"}}}}})
+	if err != nil || len(found) != 1 || found[0].ID != "2" {
+		t.Errorf("content is coffee: found %+v, %v", found, err)
+	}
+	if err := st.Upsert(t.Context(), []vdb.Point{fact(u, "4", "milk")}); !errors.Is(err, vdb.ErrBadPoint) || !strings.Contains(err.Error(), "JSON text") {
+		t.Errorf("written: %v", err)
+	}
+}
+
+// A stated unit decides what numbers mean, in reading as in filtering. 1000 s and 1000 ms are 16 minutes and a second after
+// the beginning of 1970.
+func TestStatedTimeUnits(t *testing.T) {
+	for unit, want := range map[string]time.Time{"@s": time.Unix(1000, 0), "@ms": time.UnixMilli(1000), "": time.Unix(1000, 0), "@rfc3339": {}} {
+		st, _ := foreign(t, Config{Fields: map[string]string{vdb.FieldMemoryAt: "ts" + unit}}, rawPoint(1, map[string]any{"user_id": "u", "ts": 1000}))
+		u := space(t, "u")
+		got, err := st.Get(t.Context(), u, []string{"1"}, false)
+		if err != nil || len(got) != 1 || !got[0].Payload.MemoryAt.Equal(want) {
+			t.Fatalf("%q: got %+v, %v; want %v", unit, got, err, want)
+		}
+		at := want
+		if at.IsZero() {
+			at = time.Unix(1000, 0)
+		}
+		found, err := st.Search(t.Context(), vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: 9,
+			Filter: vdb.Filter{Range: []vdb.TimeRange{{Field: vdb.FieldMemoryAt, From: at, To: at.Add(time.Microsecond)}}}})
+		if err != nil || (len(found) == 1) == want.IsZero() {
+			t.Errorf("%q: a range around it finds %d, %v", unit, len(found), err)
+		}
+	}
 }

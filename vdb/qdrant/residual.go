@@ -8,13 +8,17 @@ import (
 )
 
 // residual is the part of a filter that the server cannot check: conditions on payload fields whose names hold a quote or
-// a back-slash, for which its path language has no spelling. It is checked here, on what the rest of the filter lets
+// a back-slash, for which its path language has no spelling, and on a content inside a JSON text. It is checked here, on what the rest of the filter lets
 // pass; a search then asks for more until it has enough.
 type residual []vdb.FieldMatch
 
 func (r residual) holds(p vdb.Payload) bool {
 	for _, m := range r {
-		if !slices.ContainsFunc(scalarTexts(p.Extra[m.Field]), func(text string) bool { return slices.Contains(m.Any, text) }) {
+		value := p.Extra[m.Field]
+		if m.Field == vdb.FieldContent && p.Content != "" {
+			value = p.Content
+		}
+		if !slices.ContainsFunc(scalarTexts(value), func(text string) bool { return slices.Contains(m.Any, text) }) {
 			return false
 		}
 	}

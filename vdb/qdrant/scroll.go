@@ -54,7 +54,7 @@ func (s *Store) Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error)
 func (s *Store) decodePage(points []*pb.RetrievedPoint, sh *shape, q vdb.ScrollQuery) (vdb.Page, error) {
 	var page vdb.Page
 	for _, p := range points {
-		fact, reason := s.fields.decodePoint(p)
+		fact, unwanted, reason := s.fields.readPoint(p)
 		if reason == "" && q.WithVectors {
 			vector, err := decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim)
 			if err != nil {
@@ -69,6 +69,7 @@ func (s *Store) decodePage(points []*pb.RetrievedPoint, sh *shape, q vdb.ScrollQ
 			return vdb.Page{}, errOtherUser
 		default:
 			page.Points = append(page.Points, fact)
+			ignore(&page, fact.ID, unwanted)
 		}
 	}
 	return page, nil
