@@ -48,7 +48,7 @@ func drawStore(t *rapid.T, w world, pool []rerank.Candidate) []rerank.Candidate 
 	return store
 }
 
-func TestExpansionKeepsItsBounds(t *testing.T) {
+func TestPropertyExpansionKeepsItsBounds(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, rapid.Bool().Draw(rt, "grid"))
@@ -121,8 +121,8 @@ func checkAdmitted(rt *rapid.T, n rerank.Admitted, score map[string]float64, sto
 	}
 }
 
-// TestNominationsAgreeWithAllPaths enumerates every simple path and takes the strongest.
-func TestNominationsAgreeWithAllPaths(t *testing.T) {
+// TestPropertyNominationsAgreeWithAllPaths enumerates every simple path and takes the strongest.
+func TestPropertyNominationsAgreeWithAllPaths(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, false)
@@ -234,7 +234,7 @@ func (w world) naiveRelaxed(pool []rerank.Candidate, s rerank.Settings) map[stri
 	return relaxed
 }
 
-func TestExpansionDoesNotDependOnEdgeOrder(t *testing.T) {
+func TestPropertyExpansionDoesNotDependOnEdgeOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, true)
@@ -266,9 +266,9 @@ func shuffle[T any](rng *rand.Rand, list []T) {
 	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// TestNothingOfAnotherSpaceAppears: the graph of another user is refused, and what a store returns of one is dropped;
+// TestGraphOfAnotherSpaceIsRefused: the graph of another user is refused, and what a store returns of one is dropped;
 // see also the stores drawn above.
-func TestNothingOfAnotherSpaceAppears(t *testing.T) {
+func TestGraphOfAnotherSpaceIsRefused(t *testing.T) {
 	r := newRanker(t, nil)
 	q := requestOf(t, poolOf(t, "A:.8"), graphOf(t, "A>X causes 1"))
 	ranked := mustRank(t, r, q)

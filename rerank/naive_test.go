@@ -64,9 +64,15 @@ func drawWorld(t *rapid.T) world {
 	return w
 }
 
-func (w world) snapshot(t testing.TB) *graphstore.Snapshot {
+func (w world) snapshot(t testing.TB) *graphstore.Snapshot { return w.snapshotOf(t, nil) }
+
+// snapshotOf gives facts states, active where none is given.
+func (w world) snapshotOf(t testing.TB, states map[string]graphstore.State) *graphstore.Snapshot {
 	g := newGraph(t, spaceOf(t, "u"))
 	for _, f := range w.facts {
+		if state, given := states[f]; given {
+			g.putFact(graphstore.Fact{ID: f, State: state})
+		}
 		g.fact(f)
 	}
 	for _, l := range w.links {
@@ -123,6 +129,13 @@ func drawSettings(t *rapid.T) rerank.Settings {
 
 // naive computes graph scores straight from the formulas, with maps and loops, without snapshots.
 func naive(w world, pool []rerank.Candidate, s rerank.Settings, speakers []string) map[string]float64 {
+	return naiveOver(pool, s, func(u, v rerank.Candidate, base map[string]float64) float64 {
+		return w.naiveWeight(u, v, pool, base, s, speakers)
+	})
+}
+
+// naiveOver is naive over given weights of the edges from u to v.
+func naiveOver(pool []rerank.Candidate, s rerank.Settings, weightOf func(u, v rerank.Candidate, base map[string]float64) float64) map[string]float64 {
 	base := map[string]float64{}
 	for _, c := range pool {
 		base[c.ID] = math.Max(0, math.Min(1, c.Cosine))
@@ -133,7 +146,7 @@ func naive(w world, pool []rerank.Candidate, s rerank.Settings, speakers []strin
 		for _, v := range pool {
 			sum, degree := 0.0, 0
 			for _, u := range pool {
-				weight := w.naiveWeight(u, v, pool, base, s, speakers)
+				weight := weightOf(u, v, base)
 				if u.ID == v.ID || weight == 0 || base[u.ID] < s.SenderFloor-1e-9 {
 					continue
 				}
@@ -153,6 +166,25 @@ func naive(w world, pool []rerank.Candidate, s rerank.Settings, speakers []strin
 
 // naiveWeight is W of the edge from u to v.
 func (w world) naiveWeight(u, v rerank.Candidate, pool []rerank.Candidate, base map[string]float64, s rerank.Settings, speakers []string) float64 {
+	best := w.naiveEdges(u, v, s, speakers)
+	if s.EpisodeRecall && slices.Contains(naivePeers(v, pool, base), u.ID) {
+		best[graphstore.Episode] = s.EpisodeWeight
+	}
+	return naiveFold(best, s)
+}
+
+func naiveFold(best map[graphstore.RelationType]float64, s rerank.Settings) float64 {
+	miss := 1.0
+	for kind, weight := range best {
+		if !slices.Contains(s.SupportExclude, kind) {
+			miss *= 1 - s.Priors[kind]*weight
+		}
+	}
+	return math.Min(1-miss, s.WeightMax)
+}
+
+// naiveEdges returns the best weight of each type between two facts.
+func (w world) naiveEdges(u, v rerank.Candidate, s rerank.Settings, speakers []string) map[graphstore.RelationType]float64 {
 	best := map[graphstore.RelationType]float64{}
 	for _, l := range w.links {
 		if l.from == u.ID && l.to == v.ID || l.from == v.ID && l.to == u.ID {
@@ -171,16 +203,7 @@ func (w world) naiveWeight(u, v rerank.Candidate, pool []rerank.Candidate, base 
 			best[kind] = 1 - miss
 		}
 	}
-	if s.EpisodeRecall && slices.Contains(naivePeers(v, pool, base), u.ID) {
-		best[graphstore.Episode] = s.EpisodeWeight
-	}
-	miss := 1.0
-	for kind, weight := range best {
-		if !slices.Contains(s.SupportExclude, kind) {
-			miss *= 1 - s.Priors[kind]*weight
-		}
-	}
-	return math.Min(1-miss, s.WeightMax)
+	return best
 }
 
 func (w world) degree(b worldBridge) int {
@@ -222,7 +245,7 @@ func naivePeers(v rerank.Candidate, pool []rerank.Candidate, base map[string]flo
 	return others[:min(2, len(others))]
 }
 
-func TestAgreesWithTheFormulas(t *testing.T) {
+func TestPropertyAgreesWithTheFormulas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, rapid.Bool().Draw(rt, "grid"))

@@ -275,8 +275,8 @@ func TestBadPathQueries(t *testing.T) {
 	}
 }
 
-// TestPathsAgreeWithAllPaths compares the kept paths with an enumeration of all pairs and middles.
-func TestPathsAgreeWithAllPaths(t *testing.T) {
+// TestPropertyPathsAgreeWithAllPaths compares the kept paths with an enumeration of all pairs and middles.
+func TestPropertyPathsAgreeWithAllPaths(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, false)

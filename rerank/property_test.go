@@ -26,7 +26,7 @@ func drawRanker(t testing.TB, rt *rapid.T, change func(*rerank.Settings)) *reran
 	return r
 }
 
-func TestNoGraphIsIdentity(t *testing.T) {
+func TestPropertyNoGraphIsIdentity(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, false)
@@ -42,7 +42,7 @@ func TestNoGraphIsIdentity(t *testing.T) {
 	})
 }
 
-func TestBoostIsBoundedAndExplained(t *testing.T) {
+func TestPropertyBoostIsBoundedAndExplained(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		s := drawSettings(rt)
@@ -88,8 +88,8 @@ func checkSupporter(rt *rapid.T, u rerank.Supporter, s rerank.Settings) {
 	}
 }
 
-// TestEdgeOrderAndRepeatsChangeNothing compares bit for bit: same bytes out, however the graph came about.
-func TestEdgeOrderAndRepeatsChangeNothing(t *testing.T) {
+// TestPropertyEdgeOrderAndRepeatsChangeNothing compares bit for bit: same bytes out, however the graph came about.
+func TestPropertyEdgeOrderAndRepeatsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		r := drawRanker(t, rt, nil)
@@ -113,9 +113,9 @@ func TestEdgeOrderAndRepeatsChangeNothing(t *testing.T) {
 	})
 }
 
-// TestRelabellingPermutes renames all facts. Ids only order sums and equal scores, so scores stay within rounding and
+// TestPropertyRelabellingPermutes renames all facts. Ids only order sums and equal scores, so scores stay within rounding and
 // the order stays where scores differ by more than that.
-func TestRelabellingPermutes(t *testing.T) {
+func TestPropertyRelabellingPermutes(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, false)
@@ -164,7 +164,7 @@ func distinctCosines(pool []rerank.Candidate) {
 	}
 }
 
-func TestIneligibleNeverAppear(t *testing.T) {
+func TestPropertyRemovedLeaveNoTrace(t *testing.T) {
 	states := []string{"", "active", "superseded", "shadowed", "deleted", "no such state"}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
@@ -205,7 +205,7 @@ func TestIneligibleNeverAppear(t *testing.T) {
 	})
 }
 
-func TestTinyBetaKeepsRanks(t *testing.T) {
+func TestPropertyTinyBetaKeepsRanks(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
 		pool := drawPool(rt, w, false)
@@ -236,7 +236,7 @@ func compareFloat(a, b float64) int {
 	}
 }
 
-func TestAnyFloatIsSafe(t *testing.T) {
+func TestPropertyAnyFloatIsSafe(t *testing.T) {
 	weird := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, math.Copysign(0, -1), 2, .5}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := drawWorld(rt)
