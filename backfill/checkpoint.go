@@ -16,10 +16,10 @@ var ErrNoCheckpoint = errors.New("no checkpoint of such a backfill")
 
 // checkpoint is how far a run is: what the graph has for certain.
 type checkpoint struct {
-	Format  int    `json:"format"`
-	Cursor  string `json:"cursor"` // of the next page; empty: the first
-	Cleared bool   `json:"cleared"`
-	Report  Report `json:"report"`
+	Format  int     `json:"format"`
+	Cursor  string  `json:"cursor"` // of the next page; empty: the first
+	Cleared bool    `json:"cleared"`
+	Report  Account `json:"report"`
 }
 
 const checkpointFormat = 1

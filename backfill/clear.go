@@ -21,7 +21,7 @@ func (r *run) clear(ctx context.Context) error {
 			return changes, nil
 		})
 		if err == nil {
-			r.change(func(rep *Report) { rep.Cleared = int64(n) })
+			r.change(func(rep *Account) { rep.Cleared = int64(n) })
 		}
 		return err
 	})

@@ -66,7 +66,7 @@ func (r *run) commit(ctx context.Context, facts []fact) error {
 	if err != nil {
 		return err
 	}
-	r.change(func(rep *Report) {
+	r.change(func(rep *Account) {
 		if len(changes) > 0 && !r.req.DryRun {
 			rep.Commits++
 		}
@@ -79,7 +79,7 @@ func (r *run) commit(ctx context.Context, facts []fact) error {
 }
 
 // planned takes in what became of a user's facts.
-func (r *Report) planned(u *userFacts) {
+func (r *Account) planned(u *userFacts) {
 	r.Changed += int64(u.plan.Report.Updated)
 	r.Unchanged += int64(u.plan.Report.Stale)
 	r.Forgotten += int64(u.plan.Report.Forgotten)

@@ -27,7 +27,7 @@ type fact struct {
 
 // convert makes a stored fact of a point. What the payload does not hold is left out, not stated to be empty: a store cannot
 // tell the one from the other.
-func (r *Report) convert(p vdb.Point) fact {
+func (r *Account) convert(p vdb.Point) fact {
 	pay := &p.Payload
 	updated := extraTime(pay, FieldUpdatedAt)
 	version := pay.Version
@@ -54,7 +54,7 @@ func (r *Report) convert(p vdb.Point) fact {
 }
 
 // said counts what a fact's point holds.
-func (r *Report) said(s *projector.StoredFact) {
+func (r *Account) said(s *projector.StoredFact) {
 	for _, c := range []struct {
 		n  *int64
 		is bool

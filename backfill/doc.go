@@ -13,6 +13,6 @@
 //  5. A point that cannot be a fact is counted and the first of them are named; nothing is dropped silently.
 //
 // Not promised: a graph as rich as that of events. A vector store does not know decisions on entities, merges, retractions, typed
-// relations and triples unless its payloads hold them; [Report.Missing] says what was not there. Neighbours are those that the
+// relations and triples unless its payloads hold them; [Account.Missing] says what was not there. Neighbours are those that the
 // store has at the time; points that come later bring their own.
 package backfill

@@ -11,7 +11,7 @@ import (
 
 // readList reads a list of the payload, or one item that stands for a list of it. Items that cannot be read are counted and left out;
 // a field that is not there, or has no item that can be read, is left out as a whole.
-func readList[T any](r *Report, id, field string, extra map[string]any, read func(any) (T, error)) projector.Optional[[]T] {
+func readList[T any](r *Account, id, field string, extra map[string]any, read func(any) (T, error)) projector.Optional[[]T] {
 	v, ok := extra[field]
 	if !ok || v == nil {
 		return projector.Optional[[]T]{}

@@ -31,7 +31,7 @@ func (r *run) findNeighbors(ctx context.Context, facts []fact) error {
 	if err := p.Wait(); err != nil {
 		return err
 	}
-	r.change(func(rep *Report) {
+	r.change(func(rep *Account) {
 		for i := range facts {
 			f := found[i]
 			if f.searched {

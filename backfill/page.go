@@ -74,7 +74,7 @@ func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
 		bytes += pointBytes(&page.Points[i])
 	}
 	r.size.saw(bytes, len(page.Points))
-	r.change(func(rep *Report) {
+	r.change(func(rep *Account) {
 		rep.Pages++
 		rep.Scanned += int64(len(page.Points) + len(page.Skipped))
 		rep.Skipped += int64(len(page.Skipped))
@@ -95,7 +95,7 @@ func (r *run) facts(points []vdb.Point) []fact {
 	}
 	seen := make(map[key]int, len(points))
 	facts := make([]fact, 0, len(points))
-	r.change(func(rep *Report) {
+	r.change(func(rep *Account) {
 		for _, p := range points {
 			if !r.takes(rep, &p) {
 				continue
@@ -122,7 +122,7 @@ func (r *run) facts(points []vdb.Point) []fact {
 }
 
 // takes reports whether a point is in the range of the run.
-func (r *run) takes(rep *Report, p *vdb.Point) bool {
+func (r *run) takes(rep *Account, p *vdb.Point) bool {
 	if r.req.AgentID != "" && p.Payload.AgentID != r.req.AgentID {
 		rep.Filtered++
 		return false

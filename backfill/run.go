@@ -52,7 +52,7 @@ type run struct {
 
 	mu struct {
 		sync.Mutex
-		report Report
+		report Account
 		since  time.Time     // when this part began
 		before time.Duration // of the earlier parts
 		ended  bool
@@ -69,7 +69,7 @@ func (b *Backfill) Prepare(req Request) (*Run, error) {
 		return nil, fmt.Errorf("%w: user: %w", ErrBadRequest, err)
 	}
 	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}}
-	rep := Report{
+	rep := Account{
 		ID: uuid.NewString(), Started: time.Now().UTC(), Phase: "waiting",
 		Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
 	}
@@ -87,7 +87,7 @@ func (b *Backfill) Prepare(req Request) (*Run, error) {
 }
 
 // Report returns how far the run is. It does not block.
-func (r *Run) Report() Report {
+func (r *Run) Report() Account {
 	r.r.mu.Lock()
 	defer r.r.mu.Unlock()
 	rep := r.r.mu.report.clone()
@@ -98,24 +98,24 @@ func (r *Run) Report() Report {
 }
 
 // Do does the run; once. After an error, or the end of ctx, the checkpoint is that of the last page that was committed.
-func (r *Run) Do(ctx context.Context) (Report, error) {
+func (r *Run) Do(ctx context.Context) (Account, error) {
 	err := r.r.do(ctx)
 	if err != nil {
 		r.r.phase("stopped")
 	}
-	r.r.change(func(rep *Report) { rep.TookMS, r.r.mu.ended = r.r.took(), true })
+	r.r.change(func(rep *Account) { rep.TookMS, r.r.mu.ended = r.r.took(), true })
 	return r.Report(), err
 }
 
 func (r *run) took() int64 { return (r.mu.before + time.Since(r.mu.since)).Milliseconds() }
 
-func (r *run) change(do func(*Report)) {
+func (r *run) change(do func(*Account)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	do(&r.mu.report)
 }
 
-func (r *run) phase(name string) { r.change(func(rep *Report) { rep.Phase = name }) }
+func (r *run) phase(name string) { r.change(func(rep *Account) { rep.Phase = name }) }
 
 func (r *run) do(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
@@ -139,7 +139,7 @@ func (r *run) do(ctx context.Context) error {
 			break
 		}
 	}
-	r.change(func(rep *Report) { rep.Done, rep.Phase, rep.Missing = true, "done", rep.missing() })
+	r.change(func(rep *Account) { rep.Done, rep.Phase, rep.Missing = true, "done", rep.missing() })
 	if r.req.DryRun {
 		return nil
 	}
@@ -173,7 +173,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.size = newPageSize(memoryOf(r.req), info.Dimension)
-	r.change(func(rep *Report) { rep.GraphID, rep.Total = id, total })
+	r.change(func(rep *Account) { rep.GraphID, rep.Total = id, total })
 	if r.b.cfg.LastSeq == nil || r.Report().StreamSeq > 0 {
 		return nil
 	}
@@ -181,7 +181,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("ask the stream for its last event: %w", err)
 	}
-	r.change(func(rep *Report) { rep.StreamSeq = seq })
+	r.change(func(rep *Account) { rep.StreamSeq = seq })
 	return nil
 }
 
@@ -193,7 +193,7 @@ func memoryOf(req Request) int64 {
 }
 
 // Report returns the report so far.
-func (r *run) Report() Report {
+func (r *run) Report() Account {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mu.report.clone()
@@ -203,8 +203,8 @@ func (r *run) Report() Report {
 func (r *run) restart(id string) {
 	r.b.log.Warn("the graph is another one than the backfill began with: it begins again", "graph", id)
 	r.cp.Cursor = ""
-	r.change(func(rep *Report) {
-		*rep = Report{
+	r.change(func(rep *Account) {
+		*rep = Account{
 			ID: rep.ID, Request: rep.Request, Phase: rep.Phase, StreamSeq: rep.StreamSeq, Started: rep.Started, Resumed: rep.Resumed, Restarted: rep.Restarted + 1,
 			GraphID: id, Total: rep.Total, Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
 		}

@@ -7,7 +7,7 @@ import (
 )
 
 // printBackfill prints the account of a backfill.
-func (e *env) printBackfill(r backfill.Report) {
+func (e *env) printBackfill(r backfill.Account) {
 	verb := "backfilled"
 	switch {
 	case !r.Done:

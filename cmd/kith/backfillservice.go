@@ -121,7 +121,7 @@ func (b *backfills) forgetOldLocked() {
 func (b *backfills) do(ctx context.Context, r *backfillRun) {
 	defer close(r.done)
 	defer r.cancel(nil)
-	var rep backfill.Report
+	var rep backfill.Account
 	var err error
 	if p := panics.Try(func() { rep, err = r.run.Do(ctx) }); p != nil {
 		err = p.AsError()

@@ -33,11 +33,11 @@ type Backfills interface {
 
 // Backfill is how far a backfill is.
 type Backfill struct {
-	Running bool            `json:"running"`
-	Error   string          `json:"error,omitempty"` // why it stopped; it can be resumed if it has a checkpoint
-	Rate    float64         `json:"rate"`            // points a second of late
-	LeftMS  int64           `json:"left_ms"`         // at that rate; 0: unknown, or none
-	Report  backfill.Report `json:"report"`
+	Running bool             `json:"running"`
+	Error   string           `json:"error,omitempty"` // why it stopped; it can be resumed if it has a checkpoint
+	Rate    float64          `json:"rate"`            // points a second of late
+	LeftMS  int64            `json:"left_ms"`         // at that rate; 0: unknown, or none
+	Report  backfill.Account `json:"report"`
 }
 
 type (

@@ -11,8 +11,8 @@ import (
 // maxListed bounds the points that are named one by one.
 const maxListed = 20
 
-// Report is the account of a run, over all of its parts if it was interrupted and resumed.
-type Report struct {
+// Account is that of a run, over all of its parts if it was interrupted and resumed.
+type Account struct {
 	ID      string  `json:"id"`
 	Request Request `json:"request"`
 	Done    bool    `json:"done"`
@@ -63,14 +63,14 @@ type Report struct {
 }
 
 // problem notes what was wrong with a point.
-func (r *Report) problem(text string) {
+func (r *Account) problem(text string) {
 	if len(r.Problems) < maxListed {
 		r.Problems = append(r.Problems, text)
 	}
 }
 
 // wrote counts changes by kind of record.
-func (r *Report) wrote(changes []graphstore.Change) {
+func (r *Account) wrote(changes []graphstore.Change) {
 	for _, c := range changes {
 		if c.Op == graphstore.Put {
 			r.Written[kindOf(c)]++
@@ -88,7 +88,7 @@ func kindOf(c graphstore.Change) string {
 }
 
 // clone returns a copy that shares nothing.
-func (r *Report) clone() Report {
+func (r *Account) clone() Account {
 	out := *r
 	out.Problems, out.Missing = slices.Clone(r.Problems), slices.Clone(r.Missing)
 	out.Written, out.Removed = maps.Clone(r.Written), maps.Clone(r.Removed)
@@ -96,7 +96,7 @@ func (r *Report) clone() Report {
 }
 
 // missing says what the points did not hold, so that the graph lacks it.
-func (r *Report) missing() []string {
+func (r *Account) missing() []string {
 	facts := r.Changed + r.Unchanged
 	out := []string{"merges and decisions on entities, retractions of sources, schemas and their evidence: no vector store has them, only the event stream"}
 	for _, m := range []struct {
