@@ -55,8 +55,5 @@ func counts64Text(counts map[string]int64) string {
 	for k, n := range counts {
 		ints[k] = int(n)
 	}
-	if text := countsText(ints); text != "" {
-		return text
-	}
-	return "nothing"
+	return countsText(ints)
 }
