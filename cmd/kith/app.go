@@ -30,6 +30,7 @@ type app struct {
 	Publish publishCmd `cmd:"" help:"Publish events from a JSON lines file, and store points."`
 	Events  eventsCmd  `cmd:"" help:"Check events before they are published."`
 	Search  searchCmd  `cmd:"" help:"Search a user's memory."`
+	Explain explainCmd `cmd:"" help:"Say why one fact is where it is in the answer to a question, or why it is not there."`
 	Stats   statsCmd   `cmd:"" help:"Count what the graph and the vector store hold."`
 	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`
 	Backup  backupCmd  `cmd:"" help:"Write a backup of the graph into a directory."`

@@ -91,7 +91,7 @@ func (c *client) both(e *env, q knownQuery) (comparison, error) {
 	if err != nil {
 		return comparison{}, err
 	}
-	req.Graph, req.Explain = "on", true
+	req.Graph, req.Explain = "on", server.ExplainResults
 	graph, err := c.search(e.ctx, req)
 	if err != nil {
 		return comparison{}, err
@@ -144,9 +144,9 @@ func (c comparison) printSupport(e *env, r server.Result) {
 	for _, s := range r.Explanation.Supporters[:min(3, len(r.Explanation.Supporters))] {
 		text := s.ID
 		if i := rank(c.graph.Results, s.ID); i > 0 {
-			text = shortID(s.ID) + " " + cut(content(c.graph.Results[i-1]), 56)
+			text = shortID(s.ID) + " " + cut(content(c.graph.Results[i-1].Payload), 56)
 		}
-		e.printf("      %+.4f %s: %s\n", s.Share, relationText(s), text)
+		e.printf("      %+.4f %s: %s\n", s.Share, relationText(s.Relations), text)
 	}
 }
 
@@ -159,7 +159,7 @@ func (c comparison) line(results []server.Result, i int) string {
 	if slices.Contains(c.query.Answers, results[i].ID) {
 		mark = "*"
 	}
-	return fmt.Sprintf("%s%d %s", mark, i+1, cut(content(results[i]), 40))
+	return fmt.Sprintf("%s%d %s", mark, i+1, cut(content(results[i].Payload), 40))
 }
 
 func shortID(id string) string {

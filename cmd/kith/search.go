@@ -12,16 +12,20 @@ import (
 )
 
 type searchCmd struct {
-	Text string `arg:"" optional:"" help:"Words to search for, when there is no vector."`
+	Text string `arg:"" optional:"" help:"The question in words. Without --vector it is embedded by the configured endpoint, or searched by keyword."`
 
 	User    string `help:"Whose memory is searched."`
 	Agent   string `help:"Only facts of this agent."`
 	Vector  string `placeholder:"FILE" help:"JSON array with the query's embedding; - reads standard input."`
 	K       int    `default:"10" help:"Number of results."`
+	Mode    string `placeholder:"dense|hybrid|keyword" help:"Which search finds the candidates; default dense. hybrid and keyword need words."`
 	ValidAt string `placeholder:"TIME" help:"Search what was valid then (RFC 3339)."`
+	MinSeq  uint64 `placeholder:"SEQ" help:"Wait, within the graph's budget, until the event with this stream sequence is in the graph."`
 	Graph   string `placeholder:"on|off|strict" help:"Whether the graph ranks; default as configured. strict: a fault of the graph is an error."`
-	Explain bool   `help:"Say where each boost comes from."`
-	JSON    bool   `help:"Print the answer as JSON."`
+
+	Explain explainFlag `help:"Say where each score comes from; --explain=all: also why each fact that the graph put forward is not there."`
+
+	JSON bool `help:"Print the answer as JSON."`
 
 	Queries string   `placeholder:"FILE" help:"Run the queries of a JSON lines file {id, user_id, question, vector, answers} and compare plain with graph order."`
 	Only    []string `placeholder:"ID" help:"Of --queries, only these."`
@@ -64,49 +68,37 @@ func (c searchCmd) Run(e *env) (err error) {
 }
 
 func (c searchCmd) request() (server.SearchRequest, error) {
-	req := server.SearchRequest{UserID: c.User, AgentID: c.Agent, Text: c.Text, K: &c.K, ValidAt: c.ValidAt, Graph: c.Graph, Explain: c.Explain}
+	req := server.SearchRequest{
+		UserID: c.User, AgentID: c.Agent, Text: c.Text, K: &c.K, Mode: c.Mode, ValidAt: c.ValidAt, MinSeq: c.MinSeq, Graph: c.Graph,
+		Explain: server.Explain(c.Explain),
+	}
 	if c.Vector == "" {
 		return req, nil
 	}
-	read := func() ([]byte, error) { return os.ReadFile(c.Vector) }
-	if c.Vector == "-" {
+	var err error
+	req.Vector, err = readVector(c.Vector)
+	return req, err
+}
+
+// readVector reads a vector from a file, or from standard input if that is "-".
+func readVector(path string) (vector []float32, err error) {
+	read := func() ([]byte, error) { return os.ReadFile(path) }
+	if path == "-" {
 		read = func() ([]byte, error) { return io.ReadAll(os.Stdin) }
 	}
 	data, err := read()
 	if err != nil {
-		return req, &usageError{fmt.Errorf("read vector: %w", err)}
+		return nil, &usageError{fmt.Errorf("read vector: %w", err)}
 	}
-	if err := json.Unmarshal(data, &req.Vector); err != nil {
-		return req, &usageError{fmt.Errorf("read vector %s: want a JSON array of numbers: %w", c.Vector, err)}
+	if err := json.Unmarshal(data, &vector); err != nil {
+		return nil, &usageError{fmt.Errorf("read vector %s: want a JSON array of numbers: %w", path, err)}
 	}
-	return req, nil
+	return vector, nil
 }
 
-// printAnswer prints one answer for a person.
-func printAnswer(e *env, a server.SearchResponse) {
-	for _, r := range a.Results {
-		e.printf("%2d. %s %.4f  %s  %s\n", r.RankAfter, move(r.RankBefore, r.RankAfter), r.GraphScore, r.ID, cut(content(r), 90))
-		if r.Explanation != nil {
-			e.printf("       %.4f of its own\n", r.Explanation.Base)
-			for _, s := range r.Explanation.Supporters {
-				e.printf("      %+.4f from %s over %s\n", s.Share, s.ID, relationText(s))
-			}
-		}
-	}
-	g := a.GraphRerank
-	if len(a.Results) > 0 {
-		e.printf("\n")
-	}
-	e.printf("%d results by %s recall; graph %s", len(a.Results), a.Recall, g.Status)
-	if g.Reason != "" {
-		e.printf(" (%s)", strings.TrimPrefix(g.Stage+": "+g.Reason, ": "))
-	}
-	e.printf("; %d of %d candidates moved; recall %.2f ms, graph %.3f ms\n", g.Changed, g.Pool, g.RecallMS, g.GraphMS)
-}
-
-func relationText(s server.Supporter) string {
-	parts := make([]string, len(s.Relations))
-	for i, r := range s.Relations {
+func relationText(relations []server.Relation) string {
+	parts := make([]string, len(relations))
+	for i, r := range relations {
 		parts[i] = r.Type
 		if len(r.Over) > 0 {
 			over := slices.Clone(r.Over)
@@ -124,8 +116,8 @@ func move(before, after int) string {
 	return fmt.Sprintf("%+3d", before-after)
 }
 
-func content(r server.Result) string {
-	s, _ := r.Payload["content"].(string)
+func content(payload map[string]any) string {
+	s, _ := payload["content"].(string)
 	return s
 }
 

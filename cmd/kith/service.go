@@ -30,17 +30,18 @@ type service struct {
 	instance string // names this run
 	serving  bool   // or made for one command
 
-	lock     *dataLock
-	vectors  vdb.Store
-	embedder *embedder  // nil without an endpoint
-	probe    probe      // whether the vector store answers
-	host     *graphHost // nil when the graph is off
-	paused   paused     // while events are not projected
-	erasing  erasing    // of a user, one at a time
-	rebuilds rebuildState
-	reader   *reader.Reader
-	http     *server.Server
-	metrics  *server.Metrics
+	lock      *dataLock
+	vectors   vdb.Store
+	embedder  *embedder  // nil without an endpoint
+	probe     probe      // whether the vector store answers
+	host      *graphHost // nil when the graph is off
+	paused    paused     // while events are not projected
+	erasing   erasing    // of a user, one at a time
+	rebuilds  rebuildState
+	reader    *reader.Reader
+	explained server.Settings // what its explanations are made of
+	http      *server.Server
+	metrics   *server.Metrics
 
 	nats *natsserver.Server // nil with an external server, or without events
 	conn *nats.Conn
@@ -76,7 +77,7 @@ func open(e *env, serving bool) (*service, error) {
 		return nil, errors.Join(err, s.closeStores())
 	}
 	s.http = server.New(s.reader, s, server.Config{
-		Version: buildVersion(), SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Backfills: &s.backfills, Logger: e.log,
+		Version: buildVersion(), Settings: s.explained, SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Backfills: &s.backfills, Logger: e.log,
 	})
 	return s, nil
 }
@@ -106,7 +107,7 @@ func (s *service) openStores() error {
 		s.host.hooks = feedHooks(s.metrics)
 		view = s.host
 	}
-	cfg.AppliedSeq = s.AppliedSeq
+	cfg.AppliedSeq, s.explained = s.AppliedSeq, explained(cfg)
 	if s.embedder, err = s.e.newEmbedder(s.vectors, s.e.cfg.Embed.QueryPrefix); err != nil {
 		return err
 	}

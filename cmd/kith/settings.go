@@ -7,6 +7,7 @@ import (
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/config"
+	"github.com/kithgraph/kith/internal/server"
 	"github.com/kithgraph/kith/reader"
 	"github.com/kithgraph/kith/rerank"
 )
@@ -121,4 +122,13 @@ func (e *env) readerConfig(sw config.Switches) (reader.Config, error) {
 	return reader.Config{
 		Rerank: settings, Hybrid: hybrid(e.cfg.Rerank.Hybrid), GraphOff: !sw.Rerank, Budget: graphBudget(e.cfg.Rerank), Logger: e.log,
 	}, nil
+}
+
+// explained returns the numbers that explanations are made of.
+func explained(c reader.Config) server.Settings {
+	r := c.Rerank
+	return server.Settings{
+		CalLo: r.CalLo, CalHi: r.CalHi, Beta: r.Beta, SupportCap: r.SupportCap, Gamma: r.Expand.Gamma, HopDecay: r.Expand.HopDecay,
+		DenseWeight: c.Hybrid.DenseWeight, KeywordHalf: c.Hybrid.KeywordHalf,
+	}
 }

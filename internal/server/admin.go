@@ -62,6 +62,7 @@ type BackupRequest struct {
 type (
 	backupInput   struct{ Body BackupRequest }
 	backupOutput  struct{ Body Backup }
+	compactInput  struct{ Body *struct{} } // nothing to say: a field of it would be a mistake
 	compactOutput struct{ Body Compaction }
 	busyOutput    struct{ Body Busy }
 )
@@ -103,7 +104,7 @@ func (s *Server) backupOp(ctx context.Context, in *backupInput) (*backupOutput, 
 	return &backupOutput{b}, nil
 }
 
-func (s *Server) compactOp(ctx context.Context, _ *struct{}) (*compactOutput, error) {
+func (s *Server) compactOp(ctx context.Context, _ *compactInput) (*compactOutput, error) {
 	c, err := s.ops.Compact(ctx)
 	if err != nil {
 		return nil, s.adminError(err)

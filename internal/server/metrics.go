@@ -78,7 +78,7 @@ func NewMetrics(window time.Duration) *Metrics {
 
 // zero makes the series that alerts are about present from the start: an increase from nothing is none to Prometheus.
 func (m *Metrics) zero() {
-	for _, stage := range []string{reader.StageView, reader.StageSupport, reader.StageBreaker} {
+	for _, stage := range reader.Stages() {
 		m.degraded.WithLabelValues(stage)
 	}
 	for _, cause := range []string{RetakeRebuilt, RetakeRewound} {

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/reader"
 )
 
@@ -43,8 +44,6 @@ type Operator interface {
 	// Digest returns the digest of the graph: of one user, or of all when user is empty. It wraps ErrNoGraph when the graph
 	// is off or not loaded yet.
 	Digest(ctx context.Context, user string) (string, error)
-	// AppliedSeq is the stream sequence up to which every event is projected.
-	AppliedSeq() uint64
 	// Busy says what is in flight, searches apart. It must not block.
 	Busy() Busy
 	// Backup writes a backup of the graph into a directory that is empty or not there. Errors: ErrBusy, ErrBadRequest,
@@ -62,6 +61,7 @@ type Config struct {
 	Hosts         []string
 	SearchTimeout time.Duration // longest time one search may take; 0 is no limit
 	Metrics       *Metrics      // served at GET /metrics; nil: ones of the server's own, in which the feed does not count
+	Settings      Settings      // of the searcher's ranking, for those who ask for explanations
 	Dead          DeadLetters   // what /v1/dead asks; nil: there are none to be reached
 	Backfills     Backfills     // what /v1/backfills asks; nil: there are none
 	Logger        *slog.Logger
@@ -96,7 +96,7 @@ func New(search Searcher, ops Operator, cfg Config) *Server {
 	apiConfig.Formats = map[string]huma.Format{"application/json": strictJSON(), "json": strictJSON()}
 	apiConfig.DocsPath = "" // its page would load scripts from elsewhere; the document itself is at /openapi.json
 	s.register(humago.New(mux, apiConfig))
-	s.handler = s.guard(mux)
+	s.handler = s.guard(routed(mux))
 	return s
 }
 
@@ -150,17 +150,17 @@ func (s *Server) knowsHost(hostport string) bool {
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if !s.knowsHost(req.Host) {
-			http.Error(w, fmt.Sprintf("host %q: this service answers as one of %v only", req.Host, s.cfg.Hosts), http.StatusMisdirectedRequest)
+			writeProblem(w, http.StatusMisdirectedRequest, fmt.Sprintf("host %s: this service answers as one of %v only", graphstore.Shorten(req.Host), s.cfg.Hosts))
 			return
 		}
 		defer func() {
 			if p := recover(); p != nil {
 				s.log.Error("request panicked", "path", req.URL.Path, "err", p)
-				http.Error(w, "internal error", http.StatusInternalServerError)
+				writeProblem(w, http.StatusInternalServerError, "internal error")
 			}
 		}()
 		if (strings.HasPrefix(req.URL.Path, "/v1/admin/") || strings.HasPrefix(req.URL.Path, "/v1/backfills")) && req.Header.Get("Origin") != "" {
-			http.Error(w, "administration is not for web pages", http.StatusForbidden)
+			writeProblem(w, http.StatusForbidden, "administration is not for web pages")
 			return
 		}
 		req.Body = http.MaxBytesReader(w, req.Body, maxBodyBytes)

@@ -41,8 +41,7 @@ func (o operator) Stats(context.Context) Stats {
 	}
 	return Stats{Graph: GraphStats{Users: 3, Schemas: 4, Merges: 5, Tombstones: 6}}
 }
-func (o operator) Instance() string   { return "i1" }
-func (o operator) AppliedSeq() uint64 { return 17 }
+func (o operator) Instance() string { return "i1" }
 func (o operator) Digest(_ context.Context, user string) (string, error) {
 	return "digest of " + user, o.err
 }
@@ -78,7 +77,9 @@ func newServer(t *testing.T, wrap func(Searcher) Searcher) *Server {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := reader.New(store, snapshot{graphstore.NewSnapshot(ada)}, reader.Config{Rerank: rerank.DefaultSettings(), Logger: quiet()})
+	r, err := reader.New(store, snapshot{graphstore.NewSnapshot(ada)}, reader.Config{
+		Rerank: rerank.DefaultSettings(), Logger: quiet(), AppliedSeq: func() uint64 { return 17 },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +171,13 @@ func TestBadRequestsNameTheField(t *testing.T) {
 		"filter user":      {`{"user_id": "ada", "vector": [1, 0], "filter": {"user_id": "bob"}}`, 422, "reserved"},
 		"filter time":      {`{"user_id": "ada", "vector": [1, 0], "filter": {"memory_at": {"from": "yesterday"}}}`, 422, "filter.memory_at.from"},
 		"graph":            {`{"user_id": "ada", "vector": [1, 0], "graph": "maybe"}`, 422, "body.graph"},
+		"explain a word":   {`{"user_id": "ada", "vector": [1, 0], "explain": "some"}`, 422, `"message":"expected value to be one of \"false, true, all\"","location":"body.explain","value":"some"`},
+		"explain a number": {`{"user_id": "ada", "vector": [1, 0], "explain": 1}`, 422, "body.explain"},
+		"explain a list":   {`{"user_id": "ada", "vector": [1, 0], "explain": ["all"]}`, 422, "body.explain"},
+		"mode":             {`{"user_id": "ada", "vector": [1, 0], "mode": "fast"}`, 422, "body.mode"},
+		"mode wants text":  {`{"user_id": "ada", "vector": [1, 0], "mode": "hybrid"}`, 422, "text: empty: mode hybrid needs it"},
+		"min_seq below 0":  {`{"user_id": "ada", "vector": [1, 0], "min_seq": -1}`, 422, "body.min_seq"},
+		"min_seq a word":   {`{"user_id": "ada", "vector": [1, 0], "min_seq": "last"}`, 422, "body.min_seq"},
 	} {
 		w := post(s, tc.body)
 		if w.Code != tc.status || !strings.Contains(w.Body.String(), tc.want) {
@@ -307,4 +315,38 @@ func (s slow) Search(ctx context.Context, q reader.Query) (reader.Answer, error)
 	close(s.started)
 	<-s.release
 	return s.next.Search(ctx, q)
+}
+
+// Requests that there is no operation for are answered like all others that are wrong.
+func TestUnknownPathsAndMethodsAreProblems(t *testing.T) {
+	s := newServer(t, nil)
+	for _, tc := range []struct {
+		method, path string
+		code         int
+		detail       string
+	}{
+		{"GET", "/v1/nothing", 404, "no such path"},
+		{"GET", "/", 404, "no such path"},
+		{"GET", "/v1/search", 405, "GET is not answered here: want POST"},
+		{"DELETE", "/livez", 405, "DELETE is not answered here: want GET, HEAD"},
+	} {
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest(tc.method, tc.path, nil))
+		var problem struct {
+			Status        int
+			Title, Detail string
+		}
+		err := json.Unmarshal(w.Body.Bytes(), &problem)
+		if err != nil || w.Code != tc.code || problem.Status != tc.code || problem.Detail != tc.detail || w.Header().Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: %d %s: %v: want %d %q", tc.method, tc.path, w.Code, w.Body, err, tc.code, tc.detail)
+		}
+		if (tc.code == 405) != (w.Header().Get("Allow") != "") {
+			t.Errorf("%s %s: Allow %q", tc.method, tc.path, w.Header().Get("Allow"))
+		}
+	}
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest("GET", "//livez", nil))
+	if w.Code != http.StatusMovedPermanently && w.Code != http.StatusTemporaryRedirect {
+		t.Errorf("//livez: %d: want a redirect", w.Code)
+	}
 }
