@@ -43,6 +43,7 @@ var mayImport = map[string][]string{
 	"internal/sample":           {},
 	"internal/archtest":         {},
 	"internal/server":           {"backfill", "internal/canary", "reader", "projector", "vdb", "rerank", "graphstore"},
+	"examples/searchapi":        {"embed", "graphstore/kuzu", "graphstore/live", "reader", "rerank", "vdb/qdrant"},
 	"cmd/kith":                  {"*"},
 }
 
@@ -55,7 +56,7 @@ var only = map[string][]string{
 
 // topLevel is every name that may stand in the root folder, dotfiles apart.
 var topLevel = []string{
-	"go.mod", "go.sum", "Makefile", "README.md", "cmd", "projector", "rerank", "reader", "vdb", "graphstore", "backfill", "docs", "embed",
+	"go.mod", "go.sum", "Makefile", "README.md", "cmd", "projector", "rerank", "reader", "vdb", "graphstore", "backfill", "docs", "embed", "examples",
 	"internal", "LICENSE", "CHANGELOG.md", "compose.yaml", "Dockerfile", "bin", "kith-data",
 }
 
