@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 
@@ -43,7 +44,7 @@ type graph struct {
 func newGraph(t fataler) *graph {
 	t.Helper()
 	store := graphstoretest.NewMemory()
-	g := &graph{store: store, live: live.New(store, live.Config{})}
+	g := &graph{store: store, live: live.New(store, live.Config{Logger: slog.New(slog.DiscardHandler)})}
 	if err := g.live.Load(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func space(t fataler, user string) graphstore.Space {
 // work does a run.
 func work(t fataler, dir string, points backfill.Points, g backfill.Graph, req backfill.Request) (backfill.Account, error) {
 	t.Helper()
-	b, err := backfill.New(points, g, newProjector(t), backfill.Config{Dir: dir})
+	b, err := backfill.New(points, g, newProjector(t), backfill.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
