@@ -33,6 +33,7 @@ func (e *env) openVectors() (vdb.Store, error) {
 	store, err := qdrant.New(qdrant.Config{
 		URL: q.URL, APIKey: q.APIKey, Collection: q.Collection, VectorName: q.VectorName, Fields: q.Fields,
 		CreateCollection: q.CreateDim > 0, Dimension: q.CreateDim, Timeout: q.Timeout, Logger: e.log,
+		Keyword: q.Keyword, SparseVector: q.Sparse, ServerTokenizer: q.Tokenizer, ServerLanguage: q.Language,
 	})
 	if err != nil {
 		return nil, &usageError{fmt.Errorf("open Qdrant: %w", err)}

@@ -57,6 +57,10 @@ type Qdrant struct {
 	Fields     map[string]string `name:"qdrant-fields" env:"QDRANT_FIELDS" mapsep:"," placeholder:"FIELD=PATH,..." help:"Where the collection's payload keeps kith's fields, like user_id=metadata.user_id."`
 	Timeout    time.Duration     `name:"qdrant-timeout" env:"QDRANT_TIMEOUT" default:"5s" help:"Longest time one call may take."`
 	CreateDim  int               `name:"qdrant-create" env:"QDRANT_CREATE_DIMENSION" default:"0" help:"Create a missing collection with this vector dimension; 0 never creates."`
+	Keyword    string            `name:"qdrant-keyword" env:"QDRANT_KEYWORD" default:"client" enum:"client,server,off" help:"Who makes the words of keyword search: client is kith, with the words of the embedded store; server is Qdrant's model qdrant/bm25 (from 1.15.3 on), for collections whose other writers use it; off is no keyword search."`
+	Sparse     string            `name:"qdrant-sparse-vector" env:"QDRANT_SPARSE_VECTOR_NAME" default:"bm25" help:"Sparse vector of the collection that keeps the words; it must have the IDF modifier."`
+	Tokenizer  string            `name:"qdrant-bm25-tokenizer" env:"QDRANT_BM25_TOKENIZER" default:"multilingual" enum:"multilingual,word,whitespace" help:"Tokenizer of qdrant/bm25; that of the collection's other writers (Qdrant's own default is word)."`
+	Language   string            `name:"qdrant-bm25-language" env:"QDRANT_BM25_LANGUAGE" default:"none" help:"Language of the stop words and stems of qdrant/bm25; that of the collection's other writers (Qdrant's own default is english)."`
 }
 
 // Graph bounds what the graph takes of the machine.

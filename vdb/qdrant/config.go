@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -40,6 +41,13 @@ const (
 	maxMessageBytes  = 1<<31 - 1 // what an answer can have at all
 )
 
+// ServerLanguages returns the languages whose stop words the server knows. It takes any other name for none, and says
+// nothing.
+func ServerLanguages() []string {
+	return strings.Fields(`arabic azerbaijani basque bengali catalan chinese danish dutch english finnish french german greek hebrew
+		hinglish hungarian indonesian italian kazakh nepali norwegian portuguese romanian russian slovene spanish swedish tajik turkish`)
+}
+
 // Config says which collection of which server to use. The zero values of all fields but Collection have defaults.
 type Config struct {
 	// URL is the server's gRPC address: http://host:port, https://host:port for TLS, or host:port without TLS. The port
@@ -72,8 +80,8 @@ type Config struct {
 	// ServerTokenizer is the server's tokenizer for [KeywordServer]: "multilingual", "word" or "whitespace". It must be that
 	// of the collection's other writers; Qdrant's own default is "word". Defaults to [DefaultServerTokenizer].
 	ServerTokenizer string
-	// ServerLanguage is the language of stop words and stemming for [KeywordServer], like "english", which is Qdrant's own
-	// default, or "none". It must be that of the collection's other writers. Defaults to [DefaultServerLanguage].
+	// ServerLanguage is the language of stop words and stemming for [KeywordServer], one of [ServerLanguages] or "none". It
+	// must be that of the collection's other writers; Qdrant's own default is "english". Defaults to [DefaultServerLanguage].
 	ServerLanguage string
 	// Fields says where the payload keeps a field: vdb.FieldUserID and so on to a path like "metadata.user_id", whose keys
 	// are quoted where they hold more than letters, digits, '_' and '-', as in `"user id"`. A field that is not in the map
@@ -134,6 +142,7 @@ func (c Config) validate() error {
 	}
 	oneOf("keyword", c.Keyword, KeywordClient, KeywordServer, KeywordOff)
 	oneOf("server tokenizer", c.ServerTokenizer, "multilingual", "word", "whitespace")
+	oneOf("server language", c.ServerLanguage, append(ServerLanguages(), DefaultServerLanguage)...)
 	if c.Keyword != KeywordOff && c.SparseVector == c.VectorName {
 		bad("sparse vector %q: want another name than the dense vector's", c.SparseVector)
 	}
