@@ -24,7 +24,7 @@ var compareSpaces = cmp.Comparer(func(a, b graphstore.Space) bool { return a == 
 // in a later step, the earlier outputs are complete and unchanged.
 func TestContainInputsStayAsTheyWere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, true)
 		r, _ := drawPipelineRanker(t, rt)
 		q := requestOf(t, d.pool(rt, w), w.snapshot(t))
@@ -61,7 +61,7 @@ func TestContainInputsStayAsTheyWere(t *testing.T) {
 // without a graph everything works on and adds nothing.
 func TestContainWithoutNominations(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, false)
 		r, _ := drawPipelineRanker(t, rt)
 		q := requestOf(t, d.pool(rt, w), w.snapshot(t))

@@ -158,12 +158,12 @@ func TestPropertyNominationsAgreeWithAllPaths(t *testing.T) {
 // strongest. The strongest must be the same, with their seeds and paths, as when all is walked.
 func TestPropertyLeavingOutChangesNothing(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, rapid.IntRange(5, 60).Draw(rt, "facts"))
 		pool := drawPool(rt, w, rapid.Bool().Draw(rt, "grid"))
-		pool = pool[:len(pool)/2]
+		pool = pool[:len(pool)/4]
 		s := drawExpandSettings(rt)
 		s.Expand.Fanout = rapid.IntRange(1, 8).Draw(rt, "fanout")
-		s.Expand.PrefilterTopN = rapid.IntRange(1, 6).Draw(rt, "prefilter")
+		s.Expand.PrefilterTopN = rapid.IntRange(1, 40).Draw(rt, "prefilter")
 		s.Expand.MaxSeeds = rapid.IntRange(1, 10).Draw(rt, "max seeds")
 		r, err := rerank.New(s)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // appear nowhere: not as item, supporter, added fact, or in the middle of a walk or path.
 func TestPropertyNothingOfAnotherSpaceAppears(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, true)
 		r, _ := drawPipelineRanker(t, rt)
 		p := runPipeline(t, r, requestOf(t, d.pool(rt, w), w.snapshot(t)), d.vectors, 10, func(q *rerank.PathQuery) {
@@ -34,15 +34,28 @@ func TestPropertyNothingOfAnotherSpaceAppears(t *testing.T) {
 // nowhere, also not in the middle of a walk or path, whatever the graph says.
 func TestPropertyRetiredNeverAppear(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, false)
-		r, _ := drawPipelineRanker(t, rt)
+		r, s := drawPipelineRanker(t, rt)
 		q := requestOf(t, d.pool(rt, w), w.snapshotOf(t, d.graph))
 		confirmed := runPipeline(t, r, q, d.vectors, 10, func(q *rerank.PathQuery) { q.Known, q.OnlyKnown = d.all(w), true })
+		for _, n := range confirmed.nominated.Nominees {
+			for _, id := range n.Path {
+				if removed := slices.ContainsFunc(confirmed.ranked.Removed, func(x rerank.Removed) bool { return x.ID == id }); removed {
+					rt.Fatalf("%+v leads over a fact that was removed from the pool", n)
+				}
+			}
+		}
 		for id, where := range confirmed.shown() {
 			if !d.eligible(id) {
 				rt.Fatalf("%+v appears, %s", d.vectors[id], where)
 			}
+		}
+		s.Expand.Gamma = 0 // so that the vector store is asked about nobody
+		if r, err := rerank.New(s); err != nil {
+			rt.Fatal(err)
+		} else if only := runPipeline(t, r, q, d.vectors, 10, func(q *rerank.PathQuery) { q.OnlyKnown = true }); len(only.paths.Unconfirmed) > 0 {
+			rt.Fatalf("only what the vector store spoke for was asked for, %v are not", only.paths.Unconfirmed)
 		}
 		// Where the vector store was not asked, the graph speaks, and the result says for which facts.
 		open := runPipeline(t, r, q, d.vectors, 10, nil)
@@ -58,7 +71,7 @@ func TestPropertyRetiredNeverAppear(t *testing.T) {
 // TestPropertyAddedBelowTheirSeed: an added fact scores below the graph score of its seed and is placed behind it.
 func TestPropertyAddedBelowTheirSeed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, false)
 		r, _ := drawPipelineRanker(t, rt)
 		p := runPipeline(t, r, requestOf(t, d.pool(rt, w), w.snapshot(t)), d.vectors, rapid.IntRange(1, 8).Draw(rt, "k"), nil)
@@ -84,7 +97,7 @@ func TestPropertyAddedBelowTheirSeed(t *testing.T) {
 // order among themselves.
 func TestPropertyShareOfTheFirstK(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, false)
 		s := drawExpandSettings(rt)
 		s.Expand.MergeSeed, s.Expand.SeedFloor, s.Expand.DeltaSeparate = false, .2, 1
@@ -117,7 +130,7 @@ func TestPropertyShareOfTheFirstK(t *testing.T) {
 // fact's path, gate and quota are what the settings say; every nominee is either added or refused with a reason.
 func TestPropertyExplanationsSum(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		w := drawWorld(rt)
+		w := drawLinkedWorld(rt, 12)
 		d := drawStatements(rt, w, true)
 		r, s := drawPipelineRanker(t, rt)
 		p := runPipeline(t, r, requestOf(t, d.pool(rt, w), w.snapshot(t)), d.vectors, rapid.IntRange(1, 8).Draw(rt, "k"), nil)
@@ -159,6 +172,9 @@ func checkParts(t *testing.T, rt *rapid.T, n rerank.Admitted, s rerank.Settings,
 	}
 	if over := want.Base + want.Tie + want.Keyword + want.Episode - (seed.GraphScore - 1e-6); over > 0 {
 		want.Held = -over
+	}
+	if seed.Base < s.Expand.SeedFloor-rerank.Epsilon {
+		rt.Fatalf("%s: seed %+v is below the floor of %v", n.ID, seed, s.Expand.SeedFloor)
 	}
 	if diff := cmp.Diff(want, n.Parts, approx); diff != "" {
 		rt.Fatalf("%s: parts (-want +got):\n%s", n.ID, diff)

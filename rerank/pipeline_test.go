@@ -1,6 +1,9 @@
 package rerank_test
 
 import (
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -84,6 +87,27 @@ func (p *pipeline) shown() map[string]string {
 	return seen
 }
 
+// drawLinkedWorld draws a world in which most facts are tied: from one number, so that it does not shrink to nothing.
+func drawLinkedWorld(t *rapid.T, facts int) world {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "world"), 0))
+	var w world
+	for i := range facts {
+		w.facts = append(w.facts, fmt.Sprintf("f%02d", i))
+	}
+	for i := range 2 * facts {
+		from, to := rng.IntN(facts), rng.IntN(facts)
+		if from != to {
+			w.links = append(w.links, worldLink{
+				w.facts[from], w.facts[to], linkKinds[rng.IntN(len(linkKinds))], math.Ceil(rng.Float64()*20) / 20, fmt.Sprint("b", i),
+			})
+		}
+	}
+	for i := range facts { // an entity of three facts
+		w.bridges = append(w.bridges, worldBridge{w.facts[i], fmt.Sprint("entity", i/3), graphstore.Mentions})
+	}
+	return w
+}
+
 // drawnStatements are what the vector store and the graph say of the facts of a world; the graph may lag behind.
 type drawnStatements struct {
 	vectors map[string]rerank.Candidate
@@ -132,7 +156,7 @@ func (d drawnStatements) pool(t *rapid.T, w world) []rerank.Candidate {
 // drawPipelineRanker draws settings under which much happens.
 func drawPipelineRanker(t testing.TB, rt *rapid.T) (*rerank.Ranker, rerank.Settings) {
 	s := drawExpandSettings(rt)
-	s.Expand.SeedFloor, s.Paths.HighFloor = .2, .2
+	s.Expand.SeedFloor, s.Paths.HighFloor = rapid.SampledFrom([]float64{.2, .6}).Draw(rt, "seed floor"), .2
 	s.Expand.KeywordBonus = rapid.SampledFrom([]float64{0, .2}).Draw(rt, "keyword bonus")
 	s.Expand.EpisodeBonus = rapid.SampledFrom([]float64{0, .1}).Draw(rt, "episode bonus")
 	s.Paths.PerNode = rapid.IntRange(1, 10).Draw(rt, "per node")
