@@ -320,6 +320,8 @@ func TestRefusals(t *testing.T) {
 		want               map[string]rerank.Reason
 	}{
 		{name: "E is below the seed floor and takes nobody along", edges: "E-X causes 1", store: "X:.8", want: map[string]rerank.Reason{}},
+		{name: "a boost makes no seed: E .40+.15*.9*.8 is above the floor, its base score is not", edges: "A>E causes 1; E-X causes 1", store: "X:.8",
+			change: func(s *rerank.Settings) { s.Expand.Hops = 1 }, want: map[string]rerank.Reason{}},
 		{name: "not returned by the store", edges: "A-X causes 1", store: "", want: map[string]rerank.Reason{"X": rerank.ReasonNotReturned}},
 		{name: "returned as superseded", edges: "A-X causes 1", store: "X:.8",
 			edit: func(s []rerank.Candidate) { s[0].State = "superseded" }, want: map[string]rerank.Reason{"X": rerank.ReasonState}},
@@ -454,6 +456,32 @@ func TestExpansionOff(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, x := expand(t, newRanker(t, change), requestOf(t, poolOf(t, workedPool), graphOf(t, workedEdges)), poolOf(t, workedStore), 10)
 			wantLayout(t, x, "A .80 B .55 D .52")
+		})
+	}
+}
+
+// TestStrongestNominees: what is left out of a walk must not be among the strongest.
+func TestStrongestNominees(t *testing.T) {
+	cases := []struct {
+		name, edges string
+		want        []string
+	}{
+		{"one hop of .5 before two of .9*.9*.6=.486", "A>P causes 1; P>X causes 1; A-Y related 1", []string{"P", "Y"}},
+		{"two hops of .486 before one of .35", "A>P causes 1; P>X causes 1; A-Z semantic_neighbor 1", []string{"P", "X"}},
+		{"two hops over a member of the pool", "A>B causes 1; B>X causes 1; B>Y causes .9; A-Z semantic_neighbor 1", []string{"X", "Y"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRanker(t, func(s *rerank.Settings) { s.Expand.PrefilterTopN = 2 })
+			q := requestOf(t, poolOf(t, "A:.80 B:.40"), graphOf(t, c.edges))
+			q.Explain = false
+			nominated, err := r.Nominate(q, mustRank(t, r, q))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, nominated.IDs()); diff != "" {
+				t.Errorf("nominated (-want +got):\n%s", diff)
+			}
 		})
 	}
 }
