@@ -22,6 +22,7 @@ type backfillCmd struct {
 	Rate        int    `placeholder:"N" help:"Points a second at the most."`
 	Memory      int64  `placeholder:"BYTES" help:"What the points in hand may take in memory (default 32 MiB)."`
 	NoNeighbors bool   `help:"No semantic_neighbor edges, and no searches for them."`
+	Probe       bool   `help:"Only read a few points of the Qdrant collection, and print which fields are where, what is missing, and the flags to give."`
 	JSON        bool   `help:"Print JSON."`
 }
 
@@ -42,6 +43,9 @@ func (c backfillCmd) request() (backfill.Request, error) {
 
 // Run has the running service do it, or does it on the files.
 func (c backfillCmd) Run(e *env) (err error) {
+	if c.Probe {
+		return e.probeCollection(c.JSON)
+	}
 	req, err := c.request()
 	if err != nil {
 		return err

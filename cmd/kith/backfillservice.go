@@ -68,7 +68,11 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 	}
 	cfg := backfill.Config{Dir: filepath.Join(s.e.cfg.DataDir, "backfills"), Logger: s.e.log, LastSeq: b.lastSeq}
 	override(&cfg.MinScore, s.e.cfg.Project.EdgeMinScore)
-	worker, err := backfill.New(s.vectors, s.host, plan, cfg)
+	points, err := s.e.mapped(s.vectors)
+	if err != nil {
+		return server.Backfill{}, err
+	}
+	worker, err := backfill.New(points, s.host, plan, cfg)
 	if err != nil {
 		return server.Backfill{}, err
 	}

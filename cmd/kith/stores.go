@@ -7,7 +7,6 @@ import (
 
 	"github.com/kithgraph/kith/internal/config"
 	"github.com/kithgraph/kith/vdb"
-	"github.com/kithgraph/kith/vdb/qdrant"
 	"github.com/kithgraph/kith/vdb/sqlite"
 )
 
@@ -19,8 +18,7 @@ func natsDir(c config.Config) string    { return filepath.Join(c.DataDir, "nats"
 // openVectors opens Qdrant where a URL is set, else the embedded store. A Qdrant that is down is no error here: its
 // first search says so, and it is used as soon as it is back.
 func (e *env) openVectors() (vdb.Store, error) {
-	q := e.cfg.Qdrant
-	if q.URL == "" {
+	if e.cfg.Qdrant.URL == "" {
 		if err := os.MkdirAll(e.cfg.DataDir, 0o700); err != nil {
 			return nil, fmt.Errorf("create data directory: %w", err)
 		}
@@ -30,13 +28,13 @@ func (e *env) openVectors() (vdb.Store, error) {
 		}
 		return store, nil
 	}
-	store, err := qdrant.New(qdrant.Config{
-		URL: q.URL, APIKey: q.APIKey, Collection: q.Collection, VectorName: q.VectorName, Fields: q.Fields,
-		CreateCollection: q.CreateDim > 0, Dimension: q.CreateDim, Timeout: q.Timeout, Logger: e.log,
-		Keyword: q.Keyword, SparseVector: q.Sparse, ServerTokenizer: q.Tokenizer, ServerLanguage: q.Language,
-	})
+	m, err := e.mapping()
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("open Qdrant: %w", err)}
+		return nil, err
+	}
+	store, err := e.openQdrant(m)
+	if err != nil {
+		return nil, err
 	}
 	return store, nil
 }

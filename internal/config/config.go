@@ -53,8 +53,9 @@ type Qdrant struct {
 	URL        string            `name:"qdrant-url" env:"QDRANT_URL" placeholder:"URL" help:"Qdrant gRPC endpoint, like http://host:6334; empty uses the embedded store." secret:"url"`
 	APIKey     string            `name:"qdrant-api-key" env:"QDRANT_API_KEY" placeholder:"KEY" help:"Qdrant API key." secret:"all"`
 	Collection string            `name:"qdrant-collection" env:"QDRANT_COLLECTION" default:"memories" help:"Collection that holds the facts."`
-	VectorName string            `name:"qdrant-vector" env:"QDRANT_VECTOR_NAME" placeholder:"NAME" help:"Named vector of the collection; empty is the unnamed one."`
-	Fields     map[string]string `name:"qdrant-fields" env:"QDRANT_FIELDS" mapsep:"," placeholder:"FIELD=PATH,..." help:"Where the collection's payload keeps kith's fields, like user_id=metadata.user_id."`
+	VectorName string            `name:"qdrant-vector" env:"QDRANT_VECTOR_NAME" placeholder:"NAME" help:"Named vector of the collection; empty is the preset's, which is the unnamed one but for llamaindex; - is the unnamed one."`
+	Preset     string            `name:"qdrant-preset" env:"QDRANT_PRESET" enum:",kith,mem0,hy-memory,langchain,llamaindex,haystack" default:"" placeholder:"NAME" help:"Whose layout the collection has: kith (the default), mem0, hy-memory, langchain, llamaindex or haystack. kith backfill --probe finds out."`
+	Fields     map[string]string `name:"qdrant-fields" env:"QDRANT_FIELDS" mapsep:"," placeholder:"FIELD=PATH,..." help:"Where the collection's payload keeps kith's fields, like user_id=metadata.user_id; they win over qdrant-preset. A time with @s, @ms or @rfc3339 behind it is read as that only."`
 	Timeout    time.Duration     `name:"qdrant-timeout" env:"QDRANT_TIMEOUT" default:"5s" help:"Longest time one call may take."`
 	CreateDim  int               `name:"qdrant-create" env:"QDRANT_CREATE_DIMENSION" default:"0" help:"Create a missing collection with this vector dimension; 0 never creates."`
 	Keyword    string            `name:"qdrant-keyword" env:"QDRANT_KEYWORD" default:"client" enum:"client,server,off" help:"Who makes the words of keyword search: client is kith, with the words of the embedded store; server is Qdrant's model qdrant/bm25 (from 1.15.3 on), for collections whose other writers use it; off is no keyword search."`
