@@ -56,6 +56,7 @@ type Account struct {
 	Written map[string]int64 `json:"written"` // records put, by kind; of a dry run those that would be
 	Removed map[string]int64 `json:"removed"`
 	Commits int64            `json:"commits"`
+	Bulk    bool             `json:"bulk"` // the graph was written anew; else it was changed page by page
 	Pages   int64            `json:"pages"`
 
 	PeakPageBytes int64    `json:"peak_page_bytes"` // estimate of the largest page in hand

@@ -16,9 +16,12 @@ var ErrNoCheckpoint = errors.New("no checkpoint of such a backfill")
 
 // checkpoint is how far a run is: what the graph has for certain.
 type checkpoint struct {
-	Format  int     `json:"format"`
-	Cursor  string  `json:"cursor"` // of the next page; empty: the first
-	Cleared bool    `json:"cleared"`
+	Format  int    `json:"format"`
+	Cursor  string `json:"cursor"` // of the next page; empty: the first
+	Cleared bool   `json:"cleared"`
+	// Of a run that writes the graph anew: the sizes of its files of facts, and whether they hold all.
+	Parts   []int64 `json:"parts,omitempty"`
+	Scanned bool    `json:"scanned,omitempty"`
 	Report  Account `json:"report"`
 }
 

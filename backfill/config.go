@@ -15,6 +15,7 @@ const (
 	DefaultMemoryBytes = 32 << 20
 	DefaultInFlight    = 4
 	DefaultPatience    = 2 * time.Minute
+	DefaultBulkFrom    = 10_000
 )
 
 // Config says how backfills work, whatever they are of.
@@ -32,6 +33,9 @@ type Config struct {
 	// Patience is how long a vector store or a graph that cannot be reached is asked again before a run gives up, leaving its
 	// checkpoint. Defaults to [DefaultPatience].
 	Patience time.Duration
+	// BulkFrom is of how many points on a run of the whole collection writes the graph anew, if the graph has less than half as many
+	// facts and can be ([Rewriter]). Defaults to [DefaultBulkFrom].
+	BulkFrom int64
 	// LastSeq returns the last sequence of the event stream, noted before the scan. Defaults to none: there is no stream.
 	LastSeq func() (uint64, error)
 	// Logger defaults to slog.Default().
@@ -43,6 +47,7 @@ func (c Config) withDefaults() Config {
 	c.Neighbors = cmp.Or(c.Neighbors, projector.DefaultMaxNeighbors)
 	c.InFlight = cmp.Or(c.InFlight, DefaultInFlight)
 	c.Patience = cmp.Or(c.Patience, DefaultPatience)
+	c.BulkFrom = cmp.Or(c.BulkFrom, DefaultBulkFrom)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
 }

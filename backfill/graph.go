@@ -28,3 +28,17 @@ type Points interface {
 	Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error)
 	Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error)
 }
+
+// Rewriter is a [Graph] that can be written anew as a whole, which takes a fraction of the time that changing most of it does.
+type Rewriter interface {
+	Graph
+	// Facts counts the facts that are present.
+	Facts(ctx context.Context) (int64, error)
+	// Rewrite makes a graph beside the present one and puts it in its place. Users yields each user once, with what becomes of the
+	// user's present graph; the graphs of users that it does not yield stay as they are. Nothing else changes the graph meanwhile;
+	// searches see the present one until the new one is in its place. After an error, also one of users, the graph is as it was.
+	Rewrite(ctx context.Context, users func(yield YieldUser) error) error
+}
+
+// YieldUser takes a user and the plan of the changes to the user's graph. Its error ends the rewrite.
+type YieldUser func(space graphstore.Space, plan func(view *graphstore.Snapshot) ([]graphstore.Change, error)) error

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -127,23 +128,40 @@ func (r *run) do(ctx context.Context) error {
 		}
 		r.cp.Cleared = true
 	}
+	if r.req.UserID == "" && !r.req.Resume && !r.req.DryRun { // what an abandoned run has left
+		if err := os.RemoveAll(r.b.spillDir()); err != nil {
+			return fmt.Errorf("remove facts of an earlier run: %w", err)
+		}
+	}
+	rewriter, err := r.rewriter(ctx)
+	if err != nil {
+		return err
+	}
 	if err := r.save(); err != nil {
 		return err
 	}
-	for {
-		next, err := r.page(ctx)
-		if err != nil {
-			return err
-		}
-		if next == "" {
-			break
-		}
+	if rewriter != nil {
+		err = r.bulk(ctx, rewriter)
+	} else {
+		err = r.pages(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	r.change(func(rep *Account) { rep.Done, rep.Phase, rep.Missing = true, "done", rep.missing() })
 	if r.req.DryRun {
 		return nil
 	}
 	return r.b.files.remove(r.req)
+}
+
+// pages changes the graph page by page.
+func (r *run) pages(ctx context.Context) error {
+	for {
+		if next, err := r.page(ctx); err != nil || next == "" {
+			return err
+		}
+	}
 }
 
 // begin notes what there is before the first point is read.
@@ -202,7 +220,8 @@ func (r *run) Report() Account {
 // restart begins the scan again, for a graph that lacks what was done.
 func (r *run) restart(id string) {
 	r.b.log.Warn("the graph is another one than the backfill began with: it begins again", "graph", id)
-	r.cp.Cursor = ""
+	r.cp.Cursor, r.cp.Scanned = "", false
+	clear(r.cp.Parts)
 	r.change(func(rep *Account) {
 		*rep = Account{
 			ID: rep.ID, Request: rep.Request, Phase: rep.Phase, StreamSeq: rep.StreamSeq, Started: rep.Started, Resumed: rep.Resumed, Restarted: rep.Restarted + 1,

@@ -1,0 +1,168 @@
+package backfill
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/projector"
+)
+
+// Of a spill: what a fact is taken to need in memory, and how many parts there may be.
+const (
+	spilledFactBytes = 1 << 10
+	maxParts         = 256
+)
+
+// spill keeps facts in files until all are there, dealt out by user: a store yields points in the order of its own, a graph is made
+// user by user. A part is read back at a time.
+type spill struct {
+	dir   string
+	files []*os.File
+}
+
+// spilled is a fact with its user.
+type spilled struct {
+	User string
+	Fact projector.StoredFact
+}
+
+// parts returns how many parts so many facts are dealt out to, for one of them to fit into half of the memory.
+func parts(facts, memory int64) int {
+	return int(min(max(2*facts*spilledFactBytes/memory, 1)+1, maxParts))
+}
+
+// openSpill opens the files, cut to the sizes that were noted: what is behind them is of a page that will come again.
+func openSpill(dir string, sizes []int64) (*spill, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make directory of facts: %w", err)
+	}
+	s := &spill{dir: dir}
+	for i, size := range sizes {
+		file, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("part-%03d", i)), os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open file of facts: %w", err), s.close())
+		}
+		s.files = append(s.files, file)
+		info, err := file.Stat()
+		if err == nil && info.Size() < size {
+			err = fmt.Errorf("%s has %d bytes, the checkpoint says %d: without resume it begins at the first point", file.Name(), info.Size(), size)
+		}
+		if err == nil {
+			err = file.Truncate(size)
+		}
+		if err == nil {
+			_, err = file.Seek(size, io.SeekStart)
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("take up file of facts: %w", err), s.close())
+		}
+	}
+	return s, nil
+}
+
+// add writes facts, in one piece for each part.
+func (s *spill) add(facts []fact) error {
+	pieces := make([][]spilled, len(s.files))
+	for i := range facts {
+		user := facts[i].point.Space.UserID()
+		h := fnv.New32a()
+		h.Write([]byte(user)) // never fails
+		n := int(h.Sum32()) % len(pieces)
+		pieces[n] = append(pieces[n], spilled{user, facts[i].stored})
+	}
+	for i, piece := range pieces {
+		if len(piece) == 0 {
+			continue
+		}
+		var b bytes.Buffer
+		b.Write(make([]byte, 4))
+		if err := gob.NewEncoder(&b).Encode(piece); err != nil {
+			return fmt.Errorf("write facts: %w", err)
+		}
+		binary.LittleEndian.PutUint32(b.Bytes(), uint32(b.Len()-4))
+		if _, err := s.files[i].Write(b.Bytes()); err != nil {
+			return fmt.Errorf("write facts: %w", err)
+		}
+	}
+	return nil
+}
+
+// sizes makes what was written durable and returns how much that is.
+func (s *spill) sizes() ([]int64, error) {
+	sizes := make([]int64, len(s.files))
+	for i, file := range s.files {
+		if err := file.Sync(); err != nil {
+			return nil, fmt.Errorf("write facts: %w", err)
+		}
+		at, err := file.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return nil, fmt.Errorf("write facts: %w", err)
+		}
+		sizes[i] = at
+	}
+	return sizes, nil
+}
+
+// read returns the facts of a part by user, in the order of the users' ids and, of one user, in that in which they were added.
+func (s *spill) read(part int) ([]userFacts, error) {
+	file := s.files[part]
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return nil, fmt.Errorf("read facts: %w", err)
+	}
+	in := bufio.NewReaderSize(file, 1<<20)
+	at := map[string]int{}
+	var users []userFacts
+	for {
+		var head [4]byte
+		if _, err := io.ReadFull(in, head[:]); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
+		var piece []spilled
+		limited := io.LimitReader(in, int64(binary.LittleEndian.Uint32(head[:])))
+		if err := gob.NewDecoder(bufio.NewReader(limited)).Decode(&piece); err != nil {
+			return nil, fmt.Errorf("read facts of %s: %w", file.Name(), err)
+		}
+		if _, err := io.Copy(io.Discard, limited); err != nil {
+			return nil, fmt.Errorf("read facts: %w", err)
+		}
+		for _, f := range piece {
+			n, ok := at[f.User]
+			if !ok {
+				space, err := graphstore.NewSpace(f.User)
+				if err != nil {
+					return nil, fmt.Errorf("read facts of %s: %w", file.Name(), err)
+				}
+				n = len(users)
+				at[f.User] = n
+				users = append(users, userFacts{space: space})
+			}
+			users[n].facts = append(users[n].facts, f.Fact)
+		}
+	}
+	slices.SortFunc(users, func(a, b userFacts) int { return bytes.Compare([]byte(a.space.UserID()), []byte(b.space.UserID())) })
+	return users, nil
+}
+
+func (s *spill) close() error {
+	var errs []error
+	for _, file := range s.files {
+		errs = append(errs, file.Close())
+	}
+	s.files = nil
+	return errors.Join(errs...)
+}
+
+// remove closes the files and removes them.
+func (s *spill) remove() error { return errors.Join(s.close(), os.RemoveAll(s.dir)) }
