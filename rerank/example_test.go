@@ -9,16 +9,21 @@ import (
 	"github.com/kithgraph/kith/rerank"
 )
 
-// exampleGraph is a memory of three facts: the deadline moved because the vendor was late.
+// exampleGraph is a memory of four facts: the deadline moved because the vendor was late; something is known of the
+// vendor's office; lunch is another matter.
 func exampleGraph(space graphstore.Space) *graphstore.Snapshot {
 	active := func(id string) graphstore.Change {
 		return graphstore.PutFact(space, graphstore.Fact{ID: id, State: graphstore.StateActive})
 	}
 	g, err := graphstore.NewSnapshot(space).With([]graphstore.Change{
-		active("deadline-moved"), active("vendor-late"), active("lunch-plan"),
+		active("deadline-moved"), active("vendor-late"), active("vendor-office"), active("lunch-plan"),
 		graphstore.PutEdge(space, graphstore.Edge{
 			Source: "vendor-late", Target: "deadline-moved", Type: graphstore.Causes, Weight: 1,
 			Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: "deadline-moved"},
+		}),
+		graphstore.PutEdge(space, graphstore.Edge{
+			Source: "vendor-late", Target: "vendor-office", Type: graphstore.Related, Weight: 1,
+			Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: "vendor-late"},
 		}),
 	})
 	if err != nil {

@@ -319,8 +319,8 @@ func TestRefusals(t *testing.T) {
 		k                  int
 		want               map[string]rerank.Reason
 	}{
-		{name: "E is below the seed floor and takes nobody along", edges: "E-X causes 1", store: "X:.8", want: map[string]rerank.Reason{}},
-		{name: "a boost makes no seed: E .40+.15*.9*.8 is above the floor, its base score is not", edges: "A>E causes 1; E-X causes 1", store: "X:.8",
+		{name: "E is below the seed floor and takes nobody along", edges: "E-X causes 1", store: "", want: map[string]rerank.Reason{}},
+		{name: "a boost makes no seed: E .40+.15*.9*.8 is above the floor, its base score is not", edges: "A>E causes 1; E-X causes 1", store: "",
 			change: func(s *rerank.Settings) { s.Expand.Hops = 1 }, want: map[string]rerank.Reason{}},
 		{name: "not returned by the store", edges: "A-X causes 1", store: "", want: map[string]rerank.Reason{"X": rerank.ReasonNotReturned}},
 		{name: "returned as superseded", edges: "A-X causes 1", store: "X:.8",
