@@ -25,24 +25,24 @@ const (
 type app struct {
 	config.Config
 
-	Serve   serveCmd   `cmd:"" help:"Project events and answer searches until stopped."`
-	Demo    demoCmd    `cmd:"" help:"Project the sample and print plain and graph ranking side by side."`
-	Publish publishCmd `cmd:"" help:"Publish events from a JSON lines file, and store points."`
-	Events  eventsCmd  `cmd:"" help:"Check events before they are published."`
-	Search  searchCmd  `cmd:"" help:"Search a user's memory."`
-	Explain explainCmd `cmd:"" help:"Say why one fact is where it is in the answer to a question, or why it is not there."`
-	Stats   statsCmd   `cmd:"" help:"Count what the graph and the vector store hold."`
-	Digest  digestCmd  `cmd:"" help:"Print the digest of the graph."`
-	Backup  backupCmd  `cmd:"" help:"Write a backup of the graph into a directory."`
-	Restore restoreCmd `cmd:"" help:"Put the graph of a backup into the data directory."`
-	Compact compactCmd `cmd:"" help:"Write the graph's file anew, without what was deleted or replaced."`
-	Dead    deadCmd    `cmd:"" help:"List, show, replay and drop dead letters."`
-	Rebuild rebuildCmd `cmd:"" help:"Make the graph again from the event stream, whole or that of one user."`
-	Forget  forgetCmd  `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`
-	Show    configCmd  `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
-	Version versionCmd `cmd:"" help:"Print the version."`
-
-	Backfill backfillCmd `cmd:"" help:"Make a graph of the points that are in the vector store."`
+	Serve     serveCmd     `cmd:"" help:"Project events and answer searches until stopped."`
+	Demo      demoCmd      `cmd:"" help:"Project the sample and print plain and graph ranking side by side."`
+	Publish   publishCmd   `cmd:"" help:"Publish events from a JSON lines file, and store points."`
+	Events    eventsCmd    `cmd:"" help:"Check events before they are published."`
+	Search    searchCmd    `cmd:"" help:"Search a user's memory."`
+	Explain   explainCmd   `cmd:"" help:"Say why one fact is where it is in the answer to a question, or why it is not there."`
+	Calibrate calibrateCmd `cmd:"" help:"Measure the cosines that count as score 0 and 1 for the collection, and print the settings."`
+	Stats     statsCmd     `cmd:"" help:"Count what the graph and the vector store hold."`
+	Digest    digestCmd    `cmd:"" help:"Print the digest of the graph."`
+	Backup    backupCmd    `cmd:"" help:"Write a backup of the graph into a directory."`
+	Restore   restoreCmd   `cmd:"" help:"Put the graph of a backup into the data directory."`
+	Compact   compactCmd   `cmd:"" help:"Write the graph's file anew, without what was deleted or replaced."`
+	Dead      deadCmd      `cmd:"" help:"List, show, replay and drop dead letters."`
+	Rebuild   rebuildCmd   `cmd:"" help:"Make the graph again from the event stream, whole or that of one user."`
+	Backfill  backfillCmd  `cmd:"" help:"Make a graph of the points that are in the vector store."`
+	Forget    forgetCmd    `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`
+	Show      configCmd    `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 
 	SearchFiles searchFilesCmd `cmd:"" name:"search-files" hidden:"" help:"The process that searches files for texts; started by forget."`
 

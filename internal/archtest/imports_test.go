@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"embed":                     {},
 	"backfill":                  {"vdb", "projector", "graphstore"},
 	"reader":                    {"vdb", "rerank", "graphstore"},
+	"internal/calibrate":        {"internal/eval", "rerank", "vdb", "graphstore"},
 	"internal/canary":           {},
 	"internal/config":           {},
 	"internal/eval":             {},
