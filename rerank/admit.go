@@ -15,7 +15,8 @@ const seedMargin = 1e-6
 // k >= 1 is the number of results the caller wants.
 //
 // A nominee that the vector store did not return is refused, and so is one whose path leads over such a fact, unless
-// another path over confirmed facts reaches it. Without nominees the order is that of ranked.
+// another path over confirmed facts reaches it. Without nominees the order is that of ranked. Errors wrap [ErrBadRequest];
+// nominees of another request are refused one by one.
 func (r *Ranker) Admit(q Request, ranked Result, nominated Nominations, scored []Candidate, k int) (Expansion, error) {
 	if err := q.validate(); err != nil {
 		return Expansion{}, err

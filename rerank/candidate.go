@@ -21,7 +21,7 @@ type Candidate struct {
 	Keyword float64
 
 	State     string // "active" or empty, "superseded", "shadowed", "deleted"; any other is not eligible
-	AgentID   string
+	AgentID   string // the agent it belongs to; empty: none
 	EpisodeID string // the conversation it belongs to; empty: none
 
 	MemoryAt  graphstore.Instant // when it happened

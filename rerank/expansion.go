@@ -84,14 +84,14 @@ type Refusal struct {
 // Discarded and Admitted.
 type ExpandDiagnostics struct {
 	Seeds        int
-	Nominated    int // facts outside the pool that a walk reached: [Nominations.Reached]
-	Beyond       int // of them too weak to ask about
-	Asked        int // of them asked about
-	Fetched      int // of them returned
-	Unfit        int // of them not returned, not eligible, or reached only over facts that are not
-	GatedOut     int
-	QuotaDropped int
-	Discarded    int // chosen, but their seed is outside the first k, or no place was left
-	Admitted     int
+	Nominated    int  // facts outside the pool that a walk reached: [Nominations.Reached]
+	Beyond       int  // of them too weak to ask about
+	Asked        int  // of them asked about
+	Fetched      int  // of them returned
+	Unfit        int  // of them not returned, not eligible, or reached only over facts that are not
+	GatedOut     int  // of them too far below their seed, or below the floor
+	QuotaDropped int  // of them beyond a quota, MaxPerSeed or MaxExpand
+	Discarded    int  // chosen, but their seed is outside the first k, or no place was left
+	Admitted     int  // of them added
 	Truncated    bool // the walk stopped at its bound of work
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Nominate finds facts outside the pool that strong paths lead to from its best members. ranked must be the result of
-// [Ranker.Rerank] for the same request. Without a graph, or with Gamma 0, nobody is nominated.
+// [Ranker.Rerank] for the same request; one of another is an error, and so is an impossible request, both wrapped in
+// [ErrBadRequest]. Without a graph, or with Gamma or MaxExpand 0, nobody is nominated.
 //
 // Seeds are chosen by base score: a boost must not turn an item into a source of further boosts. A nominee counts with
 // its best seed alone, so a hub that many seeds reach earns nothing extra.

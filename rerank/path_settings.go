@@ -16,13 +16,14 @@ const MaxPathEnds = 10
 // PathSettings bound the relation paths shown between results. A hop after the first weakens a path by
 // [ExpandSettings.HopDecay].
 type PathSettings struct {
-	// Enabled switches paths on. MEMORY_GRAPH_PATH_ENABLED.
+	// Enabled switches paths on. MEMORY_GRAPH_PATH_ENABLED. Defaults to [DefaultPathEnabled].
 	Enabled bool
 	// HighFloor is the base score from which a result may be the end of a path, in [0, 1]. MEMORY_GRAPH_PATH_HIGH_FLOOR.
+	// Defaults to [DefaultPathHighFloor].
 	HighFloor float64
-	// Max is how many paths are kept, 1 to 100. MEMORY_GRAPH_PATH_MAX.
+	// Max is how many paths are kept, 1 to 100. MEMORY_GRAPH_PATH_MAX. Defaults to [DefaultPathMax].
 	Max int
-	// PerNode is how many of them may end at one fact, 1 to 100. MEMORY_GRAPH_PATH_PER_NODE.
+	// PerNode is how many of them may end at one fact, 1 to 100. MEMORY_GRAPH_PATH_PER_NODE. Defaults to [DefaultPathPerNode].
 	PerNode int
 }
 

@@ -33,7 +33,8 @@ type PathResult struct {
 // Paths finds for every pair of good results among the first K (at most [MaxPathEnds], attached facts included) the
 // strongest connection of one or two hops, over any eligible fact and all types but semantic_neighbor, which explains
 // nothing. A temporal_next edge that contradicts the times the vector store has is stale and ignored. Paths whose hops
-// are all shown by better ones are left out.
+// are all shown by better ones are left out. Without a graph, or with paths switched off, there are none. Errors wrap
+// [ErrBadRequest].
 func (r *Ranker) Paths(pq PathQuery) (PathResult, error) {
 	q := &pq.Request
 	if err := q.validate(); err != nil {

@@ -77,11 +77,11 @@ type Diagnostics struct {
 	Edges     []TypeCount // pairs by type, in tie-break order, types that occur only
 	// EdgesTruncated is how many edges beyond [MaxPoolEdges] were left out, the weakest. Pairs and Edges count the rest.
 	EdgesTruncated int
-	Boosted        int // items with a boost
-	Capped         int // items whose support the cap cut
-	MaxBoost       float64
-	Changed        int  // items whose rank changed
-	Calibrated     bool // false: cosines count as they are
+	Boosted        int     // items with a boost
+	Capped         int     // items whose support the cap cut
+	MaxBoost       float64 // in [0, Beta*SupportCap]
+	Changed        int     // items whose rank changed
+	Calibrated     bool    // false: cosines count as they are
 	// UnreadHubs is 0 or the number of members (two or more) with so many links that edges among those members were not
 	// read; their edges with all others were.
 	UnreadHubs int

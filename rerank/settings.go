@@ -40,23 +40,28 @@ type Settings struct {
 	// to an embedding model and collection, never to a query: a query without a good hit must keep low scores.
 	// Recommended: the mean cosine of 1,000 random (query, fact) pairs, and the 90th percentile of the best cosine of 100
 	// queries. Less than [MinCalibration] apart, they are ignored (Diagnostics.Calibrated is false) and the cosine
-	// counts as it is, clipped. MEMORY_GRAPH_CAL_LO, MEMORY_GRAPH_CAL_HI; each in [-1, 1].
+	// counts as it is, clipped. MEMORY_GRAPH_CAL_LO, MEMORY_GRAPH_CAL_HI; each in [-1, 1]. Default to [DefaultCalLo] and
+	// [DefaultCalHi].
 	CalLo, CalHi float64
 
 	// Beta is the weight of support, in [0, 1]; 0 keeps the incoming order. MEMORY_GRAPH_PROPAGATE_BETA.
+	// Defaults to [DefaultBeta].
 	Beta float64
 	// Iterations is how often support is passed on, 1 to 5. Senders use the score of the step before, receivers restart
 	// from their base score, so that the bound of the boost holds for any number. MEMORY_GRAPH_PROPAGATE_ITERS.
+	// Defaults to [DefaultIterations].
 	Iterations int
 	// SupportCap bounds support, in support units, > 0: no boost exceeds Beta*SupportCap. MEMORY_GRAPH_SUPPORT_CAP.
+	// Defaults to [DefaultSupportCap].
 	SupportCap float64
 	// SenderFloor is the base score from which a pool member supports others, in [0, 1]. A neighbour below it changes
 	// nothing, not even the degree, so that junk cannot dilute good support. MEMORY_GRAPH_SENDER_FLOOR.
+	// Defaults to [DefaultSenderFloor].
 	SenderFloor float64
 	// SupportExclude are edge types that never carry support. By default semantic_neighbor: it repeats what the cosine
-	// said. MEMORY_GRAPH_SUPPORT_EXCLUDE.
+	// said. MEMORY_GRAPH_SUPPORT_EXCLUDE; none in [ProfileReference].
 	SupportExclude []graphstore.RelationType
-	// WeightMax is the ceiling of a folded weight, in [0, 1]. MEMORY_GRAPH_WMAX.
+	// WeightMax is the ceiling of a folded weight, in [0, 1]. MEMORY_GRAPH_WMAX. Defaults to [DefaultWeightMax].
 	WeightMax float64
 	// Priors is how much an edge of a type says, each in [0, 1]; 0 switches the type off, a type that is not listed has
 	// the prior of related. MEMORY_GRAPH_PRIORS. Defaults to [DefaultPriors].
@@ -66,13 +71,14 @@ type Settings struct {
 	// they tie everything to everything. MEMORY_GRAPH_OWNERS. Defaults to [DefaultOwners].
 	Owners []string
 	// HubCap is the largest number of facts on an entity or topic that still ties them, 0 to [MaxHubCap]; 0 switches
-	// bridges off. MEMORY_GRAPH_HUB_CAP.
+	// bridges off. MEMORY_GRAPH_HUB_CAP. Defaults to [DefaultHubCap].
 	HubCap int
 
 	// EpisodeRecall lets the two best other pool members of a candidate's episode support it; works without a graph.
-	// MEMORY_EPISODE_RECALL_ENABLED.
+	// MEMORY_EPISODE_RECALL_ENABLED. Defaults to false.
 	EpisodeRecall bool
 	// EpisodeWeight is the weight of such a tie, in [0, 1]. MEMORY_EPISODE_RECALL_WEIGHT.
+	// Defaults to [DefaultEpisodeWeight].
 	EpisodeWeight float64
 
 	// Expand bounds the facts that the graph adds to the pool.
