@@ -43,6 +43,7 @@ type Account struct {
 
 	BadVectors int64 `json:"bad_vectors"` // facts without a vector to search by: they have no neighbours of their own
 	BadItems   int64 `json:"bad_items"`   // entities and relations of payloads that cannot be read
+	BadValues  int64 `json:"bad_values"`  // that are not what their field wants, as a list for a time, and count as absent
 	Searches   int64 `json:"searches"`
 	Cleared    int64 `json:"cleared"` // records that were removed first
 

@@ -63,7 +63,6 @@ func TestMappedValuesOfWrongType(t *testing.T) {
 		point(uint64(8), "", map[string]any{"content": "whose?"}),
 		point(uint64(9), "", map[string]any{"user_id": nil}),
 	}}
-	var m backfill.Mapping
 	m, err := backfill.NewMapping("", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -85,6 +84,30 @@ func TestMappedValuesOfWrongType(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"point 8: no user id at user_id", "point 9: user id is a null: want a text or an integer, at user_id: null"}, page.Skipped); diff != "" {
 		t.Errorf("skipped (-want +got):\n%s", diff)
+	}
+}
+
+// The account of a run counts and names what a page ignored and skipped.
+func TestAccountOfIgnoredValues(t *testing.T) {
+	m, err := backfill.NewMapping("", map[string]string{vdb.FieldMemoryAt: "at@rfc3339"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := collection{vectors: []vdb.VectorShape{unnamedCosine()}, points: []wire.Point{
+		point(uint64(7), "", map[string]any{"user_id": "ann", "tags": "drinks", "at": int64(1767225600), "updated_at": "yesterday"}),
+		point(uint64(8), "", map[string]any{"content": "whose?"}),
+	}}
+	a := must(t, t.TempDir(), m.Points(opened(t, c, m.Fields, "")), newGraph(t), backfill.Request{})
+	if a.Scanned != 2 || a.Skipped != 1 || a.BadValues != 2 || a.Changed != 1 {
+		t.Errorf("%+v", a)
+	}
+	want := []string{
+		"point 8: no user id at user_id",
+		`point "7": memory_at at at: 1767225600: want a text as in RFC 3339`,
+		`point "7": updated_at at updated_at: "yesterday": want a time as RFC 3339, or seconds or milliseconds since 1970`,
+	}
+	if diff := cmp.Diff(want, a.Problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }
 

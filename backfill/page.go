@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/vdb"
@@ -79,7 +80,8 @@ func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
 		rep.Scanned += int64(len(page.Points) + len(page.Skipped))
 		rep.Skipped += int64(len(page.Skipped))
 		rep.PeakPageBytes = max(rep.PeakPageBytes, bytes)
-		for _, text := range page.Skipped {
+		rep.BadValues += int64(page.Ignored)
+		for _, text := range slices.Concat(page.Skipped, page.IgnoredTexts) {
 			rep.problem(text)
 		}
 	})

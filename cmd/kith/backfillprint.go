@@ -31,7 +31,7 @@ func (e *env) printBackfill(r backfill.Account) {
 			e.printf(", %d %s", n.n, n.text)
 		}
 	}
-	e.printf("\n  points that are no facts: %d; facts without a usable vector: %d; entities and relations that cannot be read: %d\n", r.Skipped, r.BadVectors, r.BadItems)
+	e.printf("\n  points that are no facts: %d; facts without a usable vector: %d; entities and relations that cannot be read: %d; other values: %d\n", r.Skipped, r.BadVectors, r.BadItems, r.BadValues)
 	if r.Cleared > 0 {
 		e.printf("  cleared before: %d records\n", r.Cleared)
 	}
