@@ -35,9 +35,12 @@ chaos: ## Break running services in every way their store can be broken; under 1
 
 SOAK ?= 200000
 
+# What the service sets for its store's process; here also for the driver alone, so that the two compare.
+HEAP := MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_TOP_PAD_=16777216 MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_ARENA_MAX=2
+
 .PHONY: soak
 soak: ## Send 200,000 events (SOAK=n) through a service that is disturbed all the time, and look for anything lost or wrong
-	@mkdir -p bin; set -o pipefail; { $(GO) test ./cmd/kith -v -count=1 -timeout 3h -run '^TestSoak$$' -soak $(SOAK) -soak-transactions $(CURDIR)/bin/soak.tx && \
+	@mkdir -p bin; set -o pipefail; export $(HEAP); { $(GO) test ./cmd/kith -v -count=1 -timeout 3h -run '^TestSoak$$' -soak $(SOAK) -soak-transactions $(CURDIR)/bin/soak.tx && \
 		$(GO) test ./graphstore/kuzu -v -count=1 -timeout 3h -run '^TestRawStatements$$' -raw-transactions $(CURDIR)/bin/soak.tx; } 2>&1 | tee bin/soak.log | \
 		grep -E --line-buffered '^(soak:|--- |FAIL|ok|panic:)' || { echo 'see bin/soak.log'; exit 1; }
 

@@ -71,9 +71,27 @@ func (e *env) childConfig(hooks child.Hooks) (child.Config, error) {
 	return child.Config{
 		Command: command, Path: graphPath(e.cfg), SocketDir: socketDir(e.cfg.DataDir),
 		Errors: graphErrors(), Stderr: e.stderr, Logger: e.log, Hooks: hooks,
-		HoldEmpty: true, WaitForOwner: 2 * orphanWait, MemoryLimit: e.cfg.Graph.StoreMemoryBytes,
+		Env: heapSettings(), HoldEmpty: true, WaitForOwner: 2 * orphanWait, MemoryLimit: e.cfg.Graph.StoreMemoryBytes,
 		BackoffMax: storeBackoff, BreakerCrashes: e.cfg.Graph.StoreCrashes, BreakerPause: e.cfg.Graph.StorePause,
 	}, nil
+}
+
+// heapSettings keep the heap of the store's process from being given back to the system and faulted in again all the time, as
+// glibc does by default while Kuzu replays a log or commits: without them a replay of 9 MB took 600,000 page faults and three
+// times the processor time, with them 50,000 and no more memory at the peak. Other C libraries ignore them.
+func heapSettings() []string {
+	var settings []string
+	for _, s := range []struct{ name, value string }{
+		{"MALLOC_TRIM_THRESHOLD_", "67108864"},
+		{"MALLOC_TOP_PAD_", "16777216"},
+		{"MALLOC_MMAP_THRESHOLD_", "4194304"},
+		{"MALLOC_ARENA_MAX", "2"},
+	} {
+		if _, set := os.LookupEnv(s.name); !set { // the operator's own count
+			settings = append(settings, s.name+"="+s.value)
+		}
+	}
+	return settings
 }
 
 // sweepSockets removes the sockets that killed services left behind. The caller has the data directory: none of them is in
