@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sourcegraph/conc/iter"
 
@@ -50,7 +51,9 @@ func (r *run) commit(ctx context.Context, facts []fact) error {
 	var changes []graphstore.Change
 	err := r.patiently(ctx, "change graph", func() error {
 		changes = nil
+		var began time.Time // when nobody else had the turn
 		err := r.b.graph.Update(ctx, func(ctx context.Context, views Views) ([]graphstore.Change, error) {
+			began = time.Now()
 			var err error
 			changes, err = r.b.planUsers(ctx, views, users)
 			if err == nil && r.req.DryRun {
@@ -60,6 +63,9 @@ func (r *run) commit(ctx context.Context, facts []fact) error {
 		})
 		if errors.Is(err, errDry) {
 			return nil
+		}
+		if err == nil {
+			r.turn.took(len(facts), time.Since(began))
 		}
 		return err
 	})

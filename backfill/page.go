@@ -63,6 +63,9 @@ func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
 	q := vdb.ScrollQuery{
 		Space: r.space, AllSpaces: r.space.IsZero(), After: r.cp.Cursor, Limit: r.size.limit(r.req.Rate), WithVectors: !r.req.NoNeighbors,
 	}
+	if len(r.cp.Parts) == 0 { // each page is a turn of the graph
+		q.Limit = min(q.Limit, r.turn.most)
+	}
 	err = r.patiently(ctx, "read points", func() (err error) {
 		page, err = r.b.points.Scroll(ctx, q)
 		return err

@@ -49,6 +49,7 @@ type run struct {
 	space graphstore.Space
 	cp    checkpoint // Cursor and Cleared belong to the goroutine of Do; the report is in mu
 	size  pageSize
+	turn  turnSize
 	pace  pace
 
 	mu struct {
@@ -69,7 +70,7 @@ func (b *Backfill) Prepare(req Request) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: user: %w", ErrBadRequest, err)
 	}
-	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}}
+	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}, turn: newTurnSize()}
 	rep := Account{
 		ID: uuid.NewString(), Started: time.Now().UTC(), Phase: "waiting",
 		Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
