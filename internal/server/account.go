@@ -24,6 +24,7 @@ type GraphRerank struct {
 	Calibrated   bool           `json:"calibrated" doc:"false: cosines count as they are."`
 	Pairs        int            `json:"pairs" doc:"Pairs of candidates with an edge that may carry support."`
 	Edges        map[string]int `json:"edges" doc:"Pairs by edge type."`
+	EdgesCut     int            `json:"edges_truncated" doc:"Edges between candidates that were left out, the weakest, because there were too many."`
 	UnreadHubs   int            `json:"unread_hubs" doc:"Candidates with so many edges that those among them were not read."`
 	EpisodesOnly bool           `json:"episodes_only,omitempty" doc:"There was no graph: only facts of one episode supported each other."`
 	Removed      map[string]int `json:"removed,omitempty"`
@@ -55,7 +56,7 @@ func account(a reader.Answer, took time.Duration) GraphRerank {
 		Status: string(r.Status), Stage: r.Stage, Reason: r.Reason,
 		Pool: r.Pool, Eligible: r.Eligible, InGraph: r.InGraph, Senders: r.Senders, Supported: r.Supported,
 		Boosted: r.Boosted, Capped: r.Capped, Changed: r.Changed, MaxBoost: r.MaxBoost, Calibrated: r.Calibrated,
-		Pairs: r.Pairs, Edges: map[string]int{}, UnreadHubs: r.UnreadHubs, EpisodesOnly: r.EpisodesOnly, Foreign: r.Foreign,
+		Pairs: r.Pairs, Edges: map[string]int{}, EdgesCut: r.EdgesTruncated, UnreadHubs: r.UnreadHubs, EpisodesOnly: r.EpisodesOnly, Foreign: r.Foreign,
 		Seeds: x.Seeds, Nominated: x.Nominated, Beyond: x.Beyond, Fetched: x.Fetched, Unfit: x.Unfit, GatedOut: x.GatedOut,
 		QuotaDropped: x.QuotaDropped, Discarded: x.Discarded, Admitted: x.Admitted, WalkTruncated: x.Truncated,
 		Paths: len(a.Paths), PathsTruncated: r.PathsTruncated,

@@ -65,7 +65,7 @@ func NewMetrics(window time.Duration) *Metrics {
 		searches: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "searches_total",
 			Help: "Searches by outcome: ok, bad_query, unsupported, timeout, unavailable, canceled, error; requests that break the schema are not among them."}, []string{"outcome"}),
 		degraded: prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + "searches_degraded_total",
-			Help: "Searches answered in the vector store's order although the graph was asked for, by reason: the stage that failed."}, []string{"reason"}),
+			Help: "Searches answered with less than the graph was asked for, in the order of the stages before, by reason: the stage that failed."}, []string{"reason"}),
 		times: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: metricsPrefix + "search_duration_seconds",
 			Help:    "Time of a search that was answered, in seconds, by what the graph did: ok, disabled, degraded.",
 			Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10}}, []string{"graph"}),
