@@ -307,6 +307,56 @@ func TestARefusedTextStandsAlone(t *testing.T) {
 	}
 }
 
+// Of a request that was asked again in halves, one half has its answers; when the callers of the other leave, that ends too.
+func TestAHalfNobodyWaitsForEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &model{dimension: 4}
+		ended := make(chan error, 1)
+		m.before = func(req *http.Request, texts []string) *http.Response {
+			switch {
+			case len(texts) == 4:
+				return reply(http.StatusBadRequest, "too many tokens")
+			case slices.Contains(texts, "text 03"):
+				<-req.Context().Done()
+				ended <- context.Cause(req.Context())
+			}
+			return nil
+		}
+		c := m.client(t)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		calls, err := c.join(true, numbered(4)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, k := range calls {
+			if _, err := c.wait(ctx, k); (err == nil) != (i < 2) {
+				t.Errorf("text %d: %v: want a vector for the first two", i, err)
+			}
+		}
+		if cause := <-ended; !errors.Is(cause, context.Canceled) {
+			t.Errorf("the second half ended with %v: want with its callers", cause)
+		}
+	})
+}
+
+// A text that was answered between a caller's look into the cache and its joining is not asked for again.
+func TestJoiningFindsWhatWasAnsweredMeanwhile(t *testing.T) {
+	m := &model{dimension: 4}
+	c := m.client(t)
+	noErrors(t, embedEach(t, c, 4, "text"))
+	calls, err := c.join(true, "text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := c.wait(t.Context(), calls[0])
+	if diff := cmp.Diff(vectorOf("text", 4), v); err != nil || diff != "" || len(m.asked()) != 1 {
+		t.Errorf("%v %s after %d requests: want the answer that was there", err, diff, len(m.asked()))
+	}
+	c.leave(calls[0])
+}
+
 // No more requests than allowed are under way: 6 of a second each, 2 at a time, take 3 seconds.
 func TestRequestsUnderWayAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,7 +3,10 @@ package embed
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,4 +191,28 @@ func TestWaitingForATurnTimesOut(t *testing.T) {
 			t.Errorf("%d requests: want the second not made", n)
 		}
 	})
+}
+
+// A certificate that is not trusted will not be in a second: it is told at once.
+func TestAnUntrustedCertificateIsNotTriedAgain(t *testing.T) {
+	srv := httptest.NewUnstartedServer(&model{dimension: 4})
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that fails
+	srv.StartTLS()
+	defer srv.Close()
+	c, err := New(Config{URL: srv.URL, Model: testModel})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Embed(t.Context(), "text")
+	var e *EndpointError
+	if !errors.As(err, &e) || e.Attempts != 1 || !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("%v: want the certificate, after one attempt", err)
+	}
+	trusting, err := New(Config{URL: srv.URL, Model: testModel, HTTPClient: srv.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trusting.Close()
+	noErrors(t, embedEach(t, trusting, 4, "text"))
 }
