@@ -84,8 +84,9 @@ type Config struct {
 	// must be that of the collection's other writers; Qdrant's own default is "english". Defaults to [DefaultServerLanguage].
 	ServerLanguage string
 	// Fields says where the payload keeps a field: vdb.FieldUserID and so on to a path like "metadata.user_id", whose keys
-	// are quoted where they hold more than letters, digits, '_' and '-', as in `"user id"`. A field that is not in the map
-	// is at its own name.
+	// are quoted where they hold more than letters, digits, '_' and '-', as in `"user id"`. A time may state what its numbers
+	// are, as in "ts@ms" (see [vdb.CutTimeUnit]); the content may lie in a text that holds JSON, as in "node@json.text", and can
+	// only be read then. A field that is not in the map is at its own name.
 	Fields map[string]string
 
 	// CreateCollection creates the collection at first use when it is missing, with [Config.Dimension], the cosine distance

@@ -23,10 +23,11 @@
 // Fields have kith's names unless [Config.Fields] says where the collection keeps them; what no field claims is
 // Payload.Extra. Reading is lenient where memory systems differ: a user id may be an integer; tags may be one string; a
 // time may be a text as the server itself reads times (without a zone it is UTC) or a number of seconds or milliseconds
-// since 1970. A value of a type that makes no sense for its field is as if absent. Writing is strict: texts, lists, and
-// RFC 3339 in UTC with microseconds.
+// since 1970. A value of a type that makes no sense for its field is as if absent; a scroll counts and describes such
+// values. Writing is strict: texts, lists, and RFC 3339 in UTC with microseconds.
 //
-// A time in a number is seconds between -1e11 and 1e11 and milliseconds from there to 1e14; anything else is absent.
+// A time in a number is seconds between -1e11 and 1e11 and milliseconds from there to 1e14; anything else is absent. Where
+// [Config.Fields] states the unit, every number has it.
 //
 // # Words
 //
