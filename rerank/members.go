@@ -136,3 +136,21 @@ func (s *scratch) resolve(q *Request) {
 		}
 	}
 }
+
+// find is what gather and resolve come to for a walk, which needs no order among the members: those that the graph knows,
+// of equal ids the first.
+func (s *scratch) find(q *Request) {
+	test := q.eligibility()
+	s.members = s.members[:0]
+	s.table.reset(len(q.Pool))
+	for i := range q.Pool {
+		c := &q.Pool[i]
+		if test.refuses(c) != "" {
+			continue
+		}
+		if n, known := q.Graph.Node(c.ID); known && s.table.find(n) < 0 {
+			s.table.put(n, int32(len(s.members)))
+			s.members = append(s.members, member{index: int32(i), node: n, known: true})
+		}
+	}
+}

@@ -77,21 +77,25 @@ func (r *Ranker) seeds(ranked *Result) []Ranked {
 // start readies the walker over the request's graph, with the pool's members resolved in s.
 func (w *walker) start(r *Ranker, q *Request, s *scratch) {
 	w.reset(r, q, s)
-	removed := s.gather(r, q)
-	s.resolve(q)
-	w.denied.reset(len(removed))
-	w.removed = w.removed[:0]
-	for i := range removed {
-		if removed[i].Reason != ReasonDuplicate {
-			w.removed = append(w.removed, int32(removed[i].Index))
-		}
-		if n, known := q.Graph.Node(removed[i].ID); known && removed[i].Reason != ReasonDuplicate {
-			w.denied.put(n, int32(i)) // the pool's members are asked first
-		}
-	}
 	s.episodes = s.episodes[:0]
 	if r.settings.EpisodeRecall && r.settings.EpisodeWeight > 0 && r.priors[graphstore.Episode] > 0 {
+		s.gather(r, q)
+		s.resolve(q)
 		s.readEpisodes(q)
+	} else {
+		s.find(q)
+	}
+	w.removed = w.removed[:0]
+	for i := range q.Pool {
+		if w.test.refuses(&q.Pool[i]) != "" {
+			w.removed = append(w.removed, int32(i))
+		}
+	}
+	w.denied.reset(len(w.removed))
+	for _, i := range w.removed {
+		if n, known := q.Graph.Node(q.Pool[i].ID); known {
+			w.denied.put(n, i) // the pool's members are asked first
+		}
 	}
 }
 

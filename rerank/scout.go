@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// lead is the first hop of a walk.
+// lead is the strongest first hop to a fact.
 type lead struct {
-	start, to int32 // in spots
-	base      float64
-	p         float64
+	to      int32 // in spots
+	base, p float64
+	value   float64 // base*p
 }
 
 // scout lists the neighbours of the seeds and then, if there is a limit, of the most promising of those, over all seeds. What
@@ -41,8 +41,16 @@ func (w *walker) scout(seeds []Ranked, limit int) {
 func (w *walker) lead(start int32, base float64) {
 	next := w.spots[start].next
 	for _, step := range w.neighbours[next[0]:next[1]] {
-		w.claim(step.to, base*step.weight)
-		w.leads = append(w.leads, lead{start, step.to, base, step.weight})
+		l := lead{step.to, base, step.weight, base * step.weight}
+		w.claim(step.to, l.value)
+		to := &w.spots[step.to]
+		switch {
+		case to.lead == 0:
+			w.leads = append(w.leads, l)
+			to.lead = int32(len(w.leads))
+		case l.value > w.leads[to.lead-1].value:
+			w.leads[to.lead-1] = l
+		}
 	}
 }
 
@@ -51,7 +59,10 @@ func (w *walker) follow() {
 	decay := w.r.settings.Expand.HopDecay
 	w.leads = slices.DeleteFunc(w.leads, func(l lead) bool { return w.hopeless(l.base, l.p, w.r.settings.WeightMax, decay) })
 	slices.SortFunc(w.leads, func(a, b lead) int {
-		return cmp.Or(cmp.Compare(b.base*b.p, a.base*a.p), cmp.Compare(a.start, b.start), cmp.Compare(a.to, b.to))
+		if a.value != b.value {
+			return cmp.Compare(b.value, a.value)
+		}
+		return cmp.Compare(a.to, b.to)
 	})
 	for _, l := range w.leads {
 		if w.hopeless(l.base, l.p, w.r.settings.WeightMax, decay) {

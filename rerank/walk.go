@@ -72,6 +72,7 @@ type spot struct {
 	next     [2]int32 // its neighbours: a range of walker.neighbours
 	seed     int32    // the latest seed that reached it, plus one
 	best     int32    // its strongest path from that seed: in walker.states
+	lead     int32    // the strongest first hop to it: in walker.leads, plus one
 	claim    float64  // at least this will be its relaxed
 	relaxed  float64
 	from     int32 // the seed that gives relaxed: in the list of seeds
