@@ -9,8 +9,8 @@ import (
 type breaker = gobreaker.TwoStepCircuitBreaker[struct{}]
 
 // breakers has one for each group of stages, so that a vector store which is too slow for a second call does not cost the
-// first order.
-type breakers struct{ support, expand, paths *breaker }
+// first order. The embeddings endpoint has another.
+type breakers struct{ support, expand, paths, embed *breaker }
 
 func newBreakers(cfg Config) breakers {
 	one := func(name string) *breaker {
@@ -21,5 +21,5 @@ func newBreakers(cfg Config) breakers {
 			ReadyToTrip: func(c gobreaker.Counts) bool { return int(c.ConsecutiveFailures) >= cfg.BreakerFailures },
 		})
 	}
-	return breakers{one(StageSupport), one(StageVectors), one(StagePaths)}
+	return breakers{one(StageSupport), one(StageVectors), one(StagePaths), one(StageEmbed)}
 }

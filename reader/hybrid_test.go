@@ -339,3 +339,31 @@ func TestConcurrentSearchesAreTheSerialOnes(t *testing.T) {
 	}
 	<-done
 }
+
+// failingEmbedder fails by the text: "down" is its own fault, "odd" the text's.
+type failingEmbedder struct{ asked int }
+
+func (e *failingEmbedder) Embed(_ context.Context, text string) ([]float32, error) {
+	e.asked++
+	return nil, errors.New(text)
+}
+
+func (e *failingEmbedder) Fault(err error) bool { return err.Error() == "down" }
+
+// An endpoint that is down is not asked for every search; one that refuses texts is.
+func TestContainedEmbedder(t *testing.T) {
+	f := newFixture(t)
+	for text, want := range map[string]int{"down": 3, "odd": 6} {
+		e := &failingEmbedder{}
+		r := f.reader(t, f.vectors, nil, func(c *Config) { c.Embedder, c.BreakerFailures, c.BreakerPause = e, 3, time.Hour })
+		for range 6 {
+			a, err := r.Search(t.Context(), Query{Space: f.space, Text: text})
+			if err != nil || a.Recall != RecallKeyword || a.RecallNote == "" {
+				t.Fatalf("%v, %+v", err, a)
+			}
+		}
+		if e.asked != want {
+			t.Errorf("%s: asked %d times, want %d", text, e.asked, want)
+		}
+	}
+}

@@ -122,14 +122,15 @@ func (c Config) validate() error {
 
 // Reader answers searches. It is safe for concurrent use and keeps no state between them but the breaker.
 type Reader struct {
-	vectors vdb.Store
-	graph   Graph
-	ranker  *rerank.Ranker
-	cfg     Config
-	log     *slog.Logger
-	trouble trouble
-	running sync.WaitGroup // graph stages that outlived their budget
-	stages  stages
+	vectors      vdb.Store
+	graph        Graph
+	ranker       *rerank.Ranker
+	cfg          Config
+	log          *slog.Logger
+	trouble      trouble
+	embedTrouble trouble
+	running      sync.WaitGroup // graph stages that outlived their budget
+	stages       stages
 
 	breakers breakers
 }
@@ -153,6 +154,8 @@ func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
 		r.stages.view = graph.Acquire
 	}
 	r.breakers = newBreakers(cfg)
+	r.trouble.what, r.trouble.then = "graph stage", "keep the vector order"
+	r.embedTrouble.what, r.embedTrouble.then = "embeddings endpoint", "with a text go by keyword"
 	return r, nil
 }
 

@@ -23,7 +23,10 @@ const (
 	StageBreaker = "breaker" // skipped after failures in a row
 )
 
-// Stages returns all stages.
+// StageEmbed is where the text of a query becomes a vector; it is before all others, and no answer is degraded at it.
+const StageEmbed = "embed"
+
+// Stages returns all stages of the graph.
 func Stages() []string {
 	return []string{StageView, StageSupport, StageWalk, StageVectors, StageAdmit, StagePaths, StageBreaker}
 }
@@ -168,7 +171,7 @@ func (r *Reader) applyGraph(ctx context.Context, q Query, found recalled, a *Ans
 		if q.Graph == GraphStrict {
 			return failure
 		}
-		r.trouble.begin(r, failure)
+		r.trouble.begin(r, failure.stage, failure.err)
 		a.Rerank.Status, a.Rerank.Stage, a.Rerank.Reason = StatusDegraded, failure.stage, failure.err.Error()
 		return nil
 	}

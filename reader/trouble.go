@@ -9,24 +9,26 @@ import (
 // searches fail, others succeed in between; each of those would otherwise be an end and a new beginning.
 const troubleQuiet = 10 * time.Second
 
-// trouble logs each episode of failures of the graph stage once at its start and once at its end.
+// trouble logs each episode of failures of one thing once at its start and once at its end.
 type trouble struct {
 	sync.Mutex
+	what   string    // that fails
+	then   string    // what searches do meanwhile
 	since  time.Time // zero: no trouble
 	last   time.Time // the latest failure
 	failed int
 	why    string
 }
 
-func (t *trouble) begin(r *Reader, failure *stageError) {
+func (t *trouble) begin(r *Reader, stage string, err error) {
 	t.Lock()
 	defer t.Unlock()
 	now := r.cfg.Now()
 	t.failed++
-	t.last, t.why = now, failure.Error()
+	t.last, t.why = now, (&stageError{stage, err}).Error()
 	if t.since.IsZero() {
 		t.since = now
-		r.log.Warn("graph stage fails; searches keep the vector order", "stage", failure.stage, "err", failure.err)
+		r.log.Warn(t.what+" fails; searches "+t.then, "stage", stage, "err", err)
 	}
 }
 
@@ -37,7 +39,7 @@ func (t *trouble) end(r *Reader) {
 	if t.since.IsZero() || now.Sub(t.last) < troubleQuiet {
 		return
 	}
-	r.log.Info("graph stage works again", "failed_searches", t.failed, "took", now.Sub(t.since))
+	r.log.Info(t.what+" works again", "failed_searches", t.failed, "took", now.Sub(t.since))
 	t.since, t.failed, t.why = time.Time{}, 0, ""
 }
 
