@@ -117,10 +117,7 @@ func (p *probe) fields(out *ProbeReport) error {
 	if err != nil {
 		return err
 	}
-	guessed, err := p.guess(out.Preset, read)
-	if err != nil {
-		return err
-	}
+	guessed := p.guess(out.Preset, read)
 	if len(guessed) > 0 {
 		maps.Copy(p.explicit, guessed)
 		if read, err = p.read(out.Preset, p.explicit); err != nil {

@@ -117,6 +117,22 @@ func TestProbeSaysUnnamed(t *testing.T) {
 	}
 }
 
+// A name that fits lies around a place that was given: it is not guessed.
+func TestProbeGuessesNothingInTheWay(t *testing.T) {
+	c := collection{vectors: []vdb.VectorShape{unnamedCosine()}, points: []wire.Point{
+		point(uint64(1), "", map[string]any{"user_id": "ann", "content": "tea", "source": map[string]any{"bot": "b1"}}),
+		point(uint64(2), "", map[string]any{"user_id": "ann", "content": "milk", "source": "d1"}),
+	}}
+	found := probe(t, c, backfill.ProbeRequest{Fields: map[string]string{vdb.FieldAgentID: "source.bot"}})
+	if diff := cmp.Diff([]string{"--qdrant-fields=agent_id=source.bot"}, found.Flags); diff != "" {
+		t.Errorf("flags (-want +got):\n%s", diff)
+	}
+	found = probe(t, c, backfill.ProbeRequest{})
+	if diff := cmp.Diff([]string{"--qdrant-fields=source_id=source"}, found.Flags); diff != "" {
+		t.Errorf("flags without it (-want +got):\n%s", diff)
+	}
+}
+
 // A path with a blank reaches the shell as one word.
 func TestProbeQuotesFlags(t *testing.T) {
 	odd := collection{vectors: []vdb.VectorShape{unnamedCosine()}, points: []wire.Point{point(idOne, "", map[string]any{"User ID": "ann", "content": "it's tea"})}}

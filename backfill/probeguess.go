@@ -39,7 +39,7 @@ const (
 )
 
 // guess looks for fields that no sampled point has under other names. A place that another field has is not taken.
-func (p *probe) guess(preset string, read sampleReading) (map[string]string, error) {
+func (p *probe) guess(preset string, read sampleReading) map[string]string {
 	paths := p.paths()
 	used := map[string]bool{}
 	for field, n := range read.counts {
@@ -56,31 +56,28 @@ func (p *probe) guess(preset string, read sampleReading) (map[string]string, err
 			if used[path] {
 				continue
 			}
-			fits, err := p.fitsField(preset, field, path)
-			if err != nil {
-				return nil, err
-			}
-			if fits {
+			if p.fitsField(preset, guessed, field, path) {
 				guessed[field], used[path] = path, true
 				break
 			}
 		}
 	}
-	return guessed, nil
+	return guessed
 }
 
-// fitsField reports whether some sampled point has a value that the field can take at the path.
-func (p *probe) fitsField(preset, field, path string) (bool, error) {
+// fitsField reports whether some sampled point has a value that the field can take at the path, beside what else is placed.
+func (p *probe) fitsField(preset string, guessed map[string]string, field, path string) bool {
 	places := maps.Clone(p.explicit)
+	maps.Copy(places, guessed)
 	places[field] = path
 	read, err := p.read(preset, places)
-	if err != nil {
-		return false, err
+	if err != nil { // what was placed before could be read: this path is in another's way
+		return false
 	}
 	if field == vdb.FieldState {
-		return p.knownStates(path), nil
+		return p.knownStates(path)
 	}
-	return read.counts[field] > 0, nil
+	return read.counts[field] > 0
 }
 
 // knownStates reports whether every text at the path is a state's name.
