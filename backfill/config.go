@@ -16,6 +16,7 @@ const (
 	DefaultInFlight    = 4
 	DefaultPatience    = 2 * time.Minute
 	DefaultBulkFrom    = 10_000
+	DefaultTurnTarget  = 500 * time.Millisecond
 )
 
 // Config says how backfills work, whatever they are of.
@@ -33,6 +34,9 @@ type Config struct {
 	// Patience is how long a vector store or a graph that cannot be reached is asked again before a run gives up, leaving its
 	// checkpoint. Defaults to [DefaultPatience].
 	Patience time.Duration
+	// TurnTarget is how long a page may take to be planned and committed, while which events wait: pages are as large as that
+	// allows. Larger pages are fewer transactions, and faster. Defaults to [DefaultTurnTarget].
+	TurnTarget time.Duration
 	// BulkFrom is of how many points on a run of the whole collection writes the graph anew, if the graph has less than half as many
 	// facts and can be ([Rewriter]). Defaults to [DefaultBulkFrom].
 	BulkFrom int64
@@ -47,6 +51,7 @@ func (c Config) withDefaults() Config {
 	c.Neighbors = cmp.Or(c.Neighbors, projector.DefaultMaxNeighbors)
 	c.InFlight = cmp.Or(c.InFlight, DefaultInFlight)
 	c.Patience = cmp.Or(c.Patience, DefaultPatience)
+	c.TurnTarget = cmp.Or(c.TurnTarget, DefaultTurnTarget)
 	c.BulkFrom = cmp.Or(c.BulkFrom, DefaultBulkFrom)
 	c.Logger = cmp.Or(c.Logger, slog.Default())
 	return c
@@ -69,6 +74,9 @@ func (c Config) validate() error {
 	}
 	if c.Patience < 0 {
 		bad("patience %v: want more than 0", c.Patience)
+	}
+	if c.TurnTarget < 0 || c.BulkFrom < 0 {
+		bad("turn target %v, bulk from %d: want more than 0", c.TurnTarget, c.BulkFrom)
 	}
 	return errors.Join(errs...)
 }

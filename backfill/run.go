@@ -70,7 +70,7 @@ func (b *Backfill) Prepare(req Request) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: user: %w", ErrBadRequest, err)
 	}
-	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}, turn: newTurnSize()}
+	r := &run{b: b, req: req, space: space, pace: pace{rate: req.Rate}, turn: newTurnSize(b.cfg.TurnTarget)}
 	rep := Account{
 		ID: uuid.NewString(), Started: time.Now().UTC(), Phase: "waiting",
 		Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},

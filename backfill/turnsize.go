@@ -10,16 +10,19 @@ const (
 )
 
 // turnSize adapts the number of facts of a turn to how long turns take, as the feed adapts its batches.
-type turnSize struct{ most int }
+type turnSize struct {
+	most   int
+	target time.Duration
+}
 
-func newTurnSize() turnSize { return turnSize{firstTurnFacts} }
+func newTurnSize(target time.Duration) turnSize { return turnSize{firstTurnFacts, target} }
 
 // took takes in a turn: a long one halves the next, a full one within half of the target doubles it.
 func (s *turnSize) took(facts int, took time.Duration) {
 	switch {
-	case took > turnTarget:
+	case took > s.target:
 		s.most = max(min(s.most, facts)/2, minTurnFacts)
-	case took < turnTarget/2 && facts >= s.most:
+	case took < s.target/2 && facts >= s.most:
 		s.most = min(2*s.most, maxPagePoints)
 	}
 }

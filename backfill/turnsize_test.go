@@ -6,7 +6,7 @@ import (
 )
 
 func TestTurnSize(t *testing.T) {
-	s := newTurnSize()
+	s := newTurnSize(DefaultTurnTarget)
 	for _, c := range []struct {
 		facts int
 		took  time.Duration

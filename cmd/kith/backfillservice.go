@@ -22,6 +22,9 @@ var _ server.Backfills = (*backfills)(nil)
 // keptBackfills is how many backfills that have ended are remembered.
 const keptBackfills = 20
 
+// aloneTurn is how long a page may take where no events wait for it.
+const aloneTurn = 10 * time.Second
+
 // errBackfillStopped is why a backfill ends that nobody cancelled.
 var errBackfillStopped = errors.New("the service is stopping: it can be resumed")
 
@@ -67,6 +70,9 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 		return server.Backfill{}, err
 	}
 	cfg := backfill.Config{Dir: filepath.Join(s.e.cfg.DataDir, "backfills"), Logger: s.e.log, LastSeq: b.lastSeq}
+	if !s.serving { // nobody waits
+		cfg.TurnTarget = aloneTurn
+	}
 	override(&cfg.MinScore, s.e.cfg.Project.EdgeMinScore)
 	points, err := s.e.mapped(s.vectors)
 	if err != nil {
