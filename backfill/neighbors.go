@@ -65,7 +65,7 @@ func (b *Backfill) neighbors(ctx context.Context, p *vdb.Point, state graphstore
 		Filter: vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldState, Any: []string{vdb.StateActive}}}},
 	}
 	if err := q.Validate(0); err != nil {
-		return neighborsOf{bad: err}, nil
+		return neighborsOf{bad: err}, nil //nolint:nilerr // the point's fault, which is counted
 	}
 	matches, err := b.points.Search(ctx, q)
 	var dim *vdb.DimensionError
