@@ -113,3 +113,21 @@ func TestBackfillBadCommands(t *testing.T) {
 		}
 	}
 }
+
+// What an interrupted backfill keeps of users is gone when one of them is forgotten.
+func TestForgetRemovesWhatBackfillsKeep(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(6, 6)), 20)
+	kept := filepath.Join(w.dir, "backfills", "facts", "part-000")
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(kept, []byte("user-1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=warn", "forget", "user-1"); code != exitOK {
+		t.Fatalf("forget: %d %s%s", code, out, errs)
+	}
+	if _, err := os.Stat(kept); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}

@@ -69,7 +69,7 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 	if err != nil {
 		return server.Backfill{}, err
 	}
-	cfg := backfill.Config{Dir: filepath.Join(s.e.cfg.DataDir, "backfills"), Logger: s.e.log, LastSeq: b.lastSeq}
+	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Logger: s.e.log, LastSeq: b.lastSeq}
 	if !s.serving { // nobody waits
 		cfg.TurnTarget = aloneTurn
 	}
@@ -96,6 +96,10 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 	if name, _ := s.host.maintenance.now(); name == rebuildName {
 		return server.Backfill{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
 	}
+	if !s.erasing.TryLock() {
+		return server.Backfill{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+	}
+	s.erasing.Unlock() // one that begins now sees this backfill, since both look under the lock
 	run, err := worker.Prepare(req)
 	if err != nil {
 		return server.Backfill{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"time"
 
@@ -57,6 +58,9 @@ func (s *service) Forget(ctx context.Context, req server.ForgetRequest) (server.
 		return server.Forgotten{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
 	}
 	defer s.erasing.Unlock()
+	if name := s.backfills.busy(); name != "" && !req.DryRun && !req.VerifyOnly { // it has points of users in hand and in files
+		return server.Forgotten{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
+	}
 	if other, _ := s.host.maintenance.now(); other != "" {
 		return server.Forgotten{}, fmt.Errorf("%w: %s", server.ErrBusy, other)
 	}
@@ -184,6 +188,7 @@ func (f *forgetting) erase(ctx context.Context) error {
 		return errors.Join(
 			f.step("erase events and dead letters", func() error { return f.eraseLog(ctx) }),
 			f.step("erase points", func() error { return f.erasePoints(ctx) }),
+			f.step("remove what interrupted backfills keep", func() error { return os.RemoveAll(backfillDir(f.s.e.cfg)) }),
 			f.step("remove old copies", func() error { return f.eraseOldCopies() }),
 			f.step("write the graph's file anew", func() error { return f.compact(ctx) }),
 		)

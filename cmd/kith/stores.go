@@ -15,6 +15,9 @@ func graphPath(c config.Config) string  { return filepath.Join(c.DataDir, "graph
 func vectorPath(c config.Config) string { return filepath.Join(c.DataDir, "vectors.db") }
 func natsDir(c config.Config) string    { return filepath.Join(c.DataDir, "nats") }
 
+// backfillDir is where backfills keep how far they are, and facts for as long as they are at work.
+func backfillDir(c config.Config) string { return filepath.Join(c.DataDir, "backfills") }
+
 // openVectors opens Qdrant where a URL is set, else the embedded store. A Qdrant that is down is no error here: its
 // first search says so, and it is used as soon as it is back.
 func (e *env) openVectors() (vdb.Store, error) {
