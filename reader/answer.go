@@ -29,8 +29,8 @@ type Answer struct {
 	RecallNote string // why it is another recall than the query asked for; empty: it is not
 	Rerank     Rerank
 
-	// AppliedSeq is the stream sequence up to which all events were in the graph, MinSeqApplied whether Query.MinSeq was. Both are
-	// zero without [Config.AppliedSeq].
+	// AppliedSeq is the stream sequence up to which all events were in the graph when its snapshot was taken, or when the search began if
+	// none was; MinSeqApplied is whether Query.MinSeq was among them. Both are zero without [Config.AppliedSeq].
 	AppliedSeq    uint64
 	MinSeqApplied bool
 }
@@ -40,7 +40,8 @@ type Result struct {
 	ID string
 	// Score is the store's: a cosine, a BM25 score after a keyword recall, the fused score of [Channels] after a hybrid one.
 	Score float64
-	// Base is the score the ranking started from: the calibrated cosine. Without a ranking it equals Score.
+	// Base is the score the ranking started from: the calibrated cosine, or the fused score of a hybrid recall. Without a ranking it
+	// equals Score.
 	Base float64
 	// GraphScore orders the results when the graph ranked them; otherwise it equals Score.
 	GraphScore float64
@@ -73,7 +74,7 @@ type Status string
 const (
 	StatusOK       Status = "ok"       // the graph ranked
 	StatusDisabled Status = "disabled" // not asked for, or not applicable; Reason says why
-	StatusDegraded Status = "degraded" // asked for and failed; the recall's order stands
+	StatusDegraded Status = "degraded" // a stage failed; what the groups of stages before it made stands
 )
 
 // Rerank is the account of the graph stage.

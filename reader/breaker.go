@@ -21,5 +21,5 @@ func newBreakers(cfg Config) breakers {
 			ReadyToTrip: func(c gobreaker.Counts) bool { return int(c.ConsecutiveFailures) >= cfg.BreakerFailures },
 		})
 	}
-	return breakers{one(StageSupport), one(StageVectors), one(StagePaths), one(StageEmbed)}
+	return breakers{one(StageSupport), one(StageVectors), one(StagePaths), one("embed")}
 }

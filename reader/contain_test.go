@@ -148,7 +148,8 @@ func TestContainedExpansionFailsClosedPerFact(t *testing.T) {
 	for _, x := range a.Refused {
 		reasons[x.ID] = x.Reason
 	}
-	want := map[string]rerank.Reason{"X": rerank.ReasonNotReturned, "Y": rerank.ReasonUnreached}
+	// X, which the query's own condition keeps out, is not named.
+	want := map[string]rerank.Reason{"Y": rerank.ReasonUnreached}
 	if diff := cmp.Diff(want, reasons); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
@@ -322,4 +323,37 @@ type noGraph struct{}
 
 func (noGraph) Acquire(context.Context, graphstore.Space) (*graphstore.Snapshot, error) {
 	return nil, errNotThere
+}
+
+// A speaker ties every fact of the conversation together; named, it ties none.
+func TestSpeakersAreNoBridges(t *testing.T) {
+	f := newFixture(t)
+	changes := []graphstore.Change{graphstore.PutEntity(f.space, graphstore.Entity{ID: "thing:bob", Type: "thing", Name: "Bob", Norm: "bob", Mentions: 2})}
+	for _, id := range []string{"B", "D"} {
+		changes = append(changes, graphstore.PutEdge(f.space, graphstore.Edge{Source: id, Target: "thing:bob", Type: graphstore.Mentions, Weight: 1, Asserter: graphstore.Asserter{Kind: graphstore.ByFact, ID: id}}))
+	}
+	snap, err := f.snap.With(changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := f.reader(t, f.vectors, fixedGraph{snap})
+	boost := func(speakers ...string) float64 {
+		a, err := r.Search(t.Context(), Query{Space: f.space, Vector: query, Speakers: speakers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range a.Results {
+			if x.ID == "B" {
+				return x.GraphScore - x.Base
+			}
+		}
+		t.Fatal("no B")
+		return 0
+	}
+	if got := boost(); got <= 0 {
+		t.Fatalf("B gets %v over Bob: the test shows nothing", got)
+	}
+	if got := boost("bob"); got != 0 {
+		t.Errorf("B gets %v over a speaker", got)
+	}
 }

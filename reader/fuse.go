@@ -48,10 +48,10 @@ func (r *Reader) fused(out *recalled, q Query, both vdb.HybridMatches) {
 		at[m.ID] = len(items)
 		items = append(items, item{m, Channels{Dense: finite(m.Score), DenseFound: true}})
 	}
+	words := 0 // of them foreign
 	for i, m := range both.Keyword {
 		if m.Space != q.Space {
-			out.foreign++
-			r.log.Error("vector store returned a fact of another user; it was dropped", "user", q.Space.UserID())
+			words++
 			continue
 		}
 		n, known := at[m.ID]
@@ -64,6 +64,10 @@ func (r *Reader) fused(out *recalled, q Query, both vdb.HybridMatches) {
 			}
 		}
 		items[n].channels.Keyword = finite(m.Score)
+	}
+	if words > 0 {
+		out.foreign += words
+		r.logForeign(q.Space, words)
 	}
 	for i := range items {
 		c := &items[i].channels

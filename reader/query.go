@@ -42,7 +42,8 @@ const (
 	ModeKeyword Mode = "keyword" // by keyword alone; needs Text, and is not ranked by the graph
 )
 
-// Query is one search. Space and one of Vector and Text are required.
+// Query is one search. Space and one of Vector and Text are required. The reader copies what it needs after Search has
+// returned: the caller may use its slices again then.
 type Query struct {
 	Space   graphstore.Space
 	AgentID string // only facts of this agent; empty: of all agents
@@ -62,17 +63,29 @@ type Query struct {
 	// ValidAt asks for what was valid at that time, superseded facts included; zero asks for what is active now.
 	ValidAt time.Time
 
+	// Speakers are entities that tie nothing together in this search, besides the owners in the settings: the speakers of the
+	// conversation that is searched, who occur in every fact of it. Each is a name or an entity id.
+	Speakers []string
+
 	// MinSeq asks for a graph that has the event with this stream sequence, and waits for it within the budget. The answer
 	// says whether it came ([Answer.MinSeqApplied]); it is given in any case. 0 waits for nothing.
 	MinSeq uint64
 
-	Graph      GraphUse
-	Explain    bool // say for each result where its boost comes from
-	ExplainAll bool // say also why each fact that the graph put forward was refused
+	Graph   GraphUse
+	Explain bool // say for each result where its boost comes from
+	// ExplainAll says also why each fact that the graph put forward was refused. With conditions of the query's own (Filter, AgentID) only
+	// those are named that the vector store returned under them. It makes the walk look at everything it reaches, which takes
+	// several times as long.
+	ExplainAll bool
 }
 
-// withDefaults returns the query with k and pool filled in.
+// withDefaults returns a copy of the query that shares no slices with it, with k and pool filled in.
 func (q Query) withDefaults() Query {
+	q.Vector, q.Speakers = slices.Clone(q.Vector), slices.Clone(q.Speakers)
+	q.Filter.Match, q.Filter.Range = slices.Clone(q.Filter.Match), slices.Clone(q.Filter.Range)
+	for i := range q.Filter.Match {
+		q.Filter.Match[i].Any = slices.Clone(q.Filter.Match[i].Any)
+	}
 	if q.K == 0 {
 		q.K = DefaultK
 	}
@@ -124,6 +137,11 @@ func (q Query) validate() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrBadQuery, errors.Join(errs...))
+}
+
+// restricted reports whether the query has conditions of its own, besides what may be shown now.
+func (q Query) restricted() bool {
+	return q.AgentID != "" || len(q.Filter.Match) > 0 || len(q.Filter.Range) > 0
 }
 
 // filter returns the caller's filter with the agent, and the states and the validity that the time asks for. The store

@@ -69,9 +69,10 @@ type Config struct {
 	// probed by one search. Default to DefaultBreakerFailures and DefaultBreakerPause.
 	BreakerFailures int
 	BreakerPause    time.Duration
-	// Now is the clock for validity. Defaults to time.Now.
+	// Now is the clock for the validity of facts, and for nothing else. Defaults to time.Now.
 	Now func() time.Time
-	// Logger receives one line when the graph stage begins to fail and one when it works again. Defaults to slog.Default().
+	// Logger receives one line when the graph's stages or the embedder begin to fail and one when they work again, each panic of a
+	// stage, and each search for which the vector store returned facts of another user. Defaults to slog.Default().
 	Logger *slog.Logger
 	Hooks  Hooks
 }
@@ -133,6 +134,7 @@ type Reader struct {
 	stages       stages
 
 	breakers breakers
+	clock    func() time.Time // for durations
 }
 
 // New returns a reader over a vector store and a graph; a nil graph means there is none, and every answer is the
@@ -153,8 +155,8 @@ func New(vectors vdb.Store, graph Graph, cfg Config) (*Reader, error) {
 	if graph != nil {
 		r.stages.view = graph.Acquire
 	}
-	r.breakers = newBreakers(cfg)
-	r.trouble.what, r.trouble.then = "graph stage", "keep the vector order"
+	r.breakers, r.clock = newBreakers(cfg), time.Now
+	r.trouble.what, r.trouble.then = "graph stage", "keep what the stages before it made"
 	r.embedTrouble.what, r.embedTrouble.then = "embeddings endpoint", "with a text go by keyword"
 	return r, nil
 }
@@ -169,13 +171,13 @@ func (r *Reader) Close() { r.running.Wait() }
 // context's own error; with [GraphStrict] also what failed in the graph stage. A user without facts has an answer without
 // results.
 func (r *Reader) Search(ctx context.Context, q Query) (Answer, error) {
-	start := r.cfg.Now()
+	start := time.Now()
 	a, err := r.search(ctx, q.withDefaults())
 	if err != nil {
 		r.cfg.Hooks.Failed(err)
 		return Answer{}, err
 	}
-	r.cfg.Hooks.Searched(a, r.cfg.Now().Sub(start))
+	r.cfg.Hooks.Searched(a, time.Since(start))
 	return a, nil
 }
 
@@ -183,23 +185,19 @@ func (r *Reader) search(ctx context.Context, q Query) (Answer, error) {
 	if err := q.validate(); err != nil {
 		return Answer{}, err
 	}
-	by, note, err := r.prepare(ctx, &q)
+	var applied uint64
+	if r.cfg.AppliedSeq != nil {
+		applied = r.cfg.AppliedSeq()
+	}
+	found, err := r.find(ctx, &q)
 	if err != nil {
 		return Answer{}, err
 	}
-	found, err := r.recall(ctx, q, by)
-	if err != nil {
-		return Answer{}, err
-	}
-	found.note = note
 	a := plainAnswer(found, q.K)
+	a.AppliedSeq, a.MinSeqApplied = applied, r.cfg.AppliedSeq != nil && applied >= q.MinSeq
 	a.Rerank = Rerank{Foreign: found.foreign, RecallTook: found.took}
 	if err := r.applyGraph(ctx, q, found, &a); err != nil {
 		return Answer{}, err
-	}
-	if a.AppliedSeq == 0 && r.cfg.AppliedSeq != nil { // the graph was not used
-		a.AppliedSeq = r.cfg.AppliedSeq()
-		a.MinSeqApplied = a.AppliedSeq >= q.MinSeq
 	}
 	return a, nil
 }

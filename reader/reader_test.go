@@ -382,8 +382,8 @@ func TestTroubleIsOneEpisode(t *testing.T) {
 	clock := now
 	r := f.reader(t, f.vectors, fixedGraph{f.snap}, func(c *Config) {
 		c.Logger = slog.New(slog.NewTextHandler(&lines, nil))
-		c.Now = func() time.Time { return clock }
 	})
+	r.clock = func() time.Time { return clock }
 	works := r.stages.rank
 	for i := range 20 {
 		r.stages.rank = works

@@ -59,9 +59,13 @@ func (r *Reader) recall(ctx context.Context, q Query, by Recall) (recalled, erro
 func (r *Reader) ownOnly(space graphstore.Space, matches []vdb.Match) (own []vdb.Match, foreign int) {
 	own = slices.DeleteFunc(matches, func(m vdb.Match) bool { return m.Space != space })
 	if foreign = len(matches) - len(own); foreign > 0 {
-		r.log.Error("vector store returned facts of another user; they were dropped", "user", space.UserID(), "dropped", foreign)
+		r.logForeign(space, foreign)
 	}
 	return own, foreign
+}
+
+func (r *Reader) logForeign(space graphstore.Space, n int) {
+	r.log.Error("vector store returned facts of another user; they were dropped", "user", space.UserID(), "dropped", n)
 }
 
 // recallError makes the store's error the reader's: the caller's own cancellation first, then the caller's mistakes.

@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"slices"
+
 	"github.com/kithgraph/kith/rerank"
 	"github.com/kithgraph/kith/vdb"
 )
@@ -21,7 +23,8 @@ func (f *recalled) result(i int) Result {
 	m := &f.matches[i]
 	res := Result{ID: m.ID, Score: m.Score, Base: m.Score, GraphScore: m.Score, RankBefore: i + 1, Payload: m.Payload}
 	if f.channels != nil {
-		res.Channels = &f.channels[i]
+		c := f.channels[i]
+		res.Channels = &c
 	}
 	return res
 }
@@ -43,7 +46,7 @@ func applyExpansion(w *run, a *Answer) {
 	a.Rerank.Foreign += w.foreign
 	a.Rerank.Expand = w.expansion.Diagnostics
 	if w.q.ExplainAll {
-		a.Refused = w.expansion.Refused
+		a.Refused = w.refused()
 	}
 	found := make(map[string]*vdb.Match, len(w.matches))
 	for i := range w.matches {
@@ -79,8 +82,29 @@ func (w *run) member(it *rerank.Ranked, rank int) Result {
 // added returns a fact that the graph added.
 func (w *run) added(n *rerank.Admitted) Result {
 	m := &w.matches[n.Index]
-	return Result{
+	res := Result{
 		ID: n.ID, Score: m.Score, Base: n.Base, GraphScore: n.GraphScore, Payload: m.Payload,
 		Expansion: &Expansion{Nominee: n.Nominee, Parts: n.Parts, Margin: n.Margin, Quota: n.Quota, QuotaPlace: n.QuotaPlace},
 	}
+	if w.channels != nil {
+		c := w.channels[n.Index]
+		res.Channels = &c
+	}
+	return res
+}
+
+// refused returns the refusals that the caller may see: a fact that the query's own conditions keep out is not named.
+func (w *run) refused() []rerank.Refusal {
+	if !w.q.restricted() {
+		return w.expansion.Refused
+	}
+	returned := make(map[string]bool, len(w.matches))
+	for i := range w.matches {
+		returned[w.matches[i].ID] = true
+	}
+	return slices.DeleteFunc(slices.Clone(w.expansion.Refused), func(f rerank.Refusal) bool { return !returned[f.ID] || !returned[f.Seed] && !w.inPool(f.Seed) })
+}
+
+func (w *run) inPool(id string) bool {
+	return slices.ContainsFunc(w.found.matches, func(m vdb.Match) bool { return m.ID == id })
 }

@@ -41,6 +41,7 @@ type run struct {
 	middles   []string           // walk: facts in the middle of paths, to be confirmed
 	matches   []vdb.Match        // vectors
 	foreign   int                // vectors
+	channels  []Channels         // vectors, of a hybrid recall, by index of matches
 	scored    []rerank.Candidate // vectors, by index of matches
 	expansion rerank.Expansion   // admit
 
@@ -90,7 +91,7 @@ func viewStep(ctx context.Context, w *run) error {
 		AgentID: w.q.AgentID,
 		Now:     graphstore.InstantOf(w.found.now),
 		ValidAt: graphstore.InstantOf(w.q.ValidAt),
-		Explain: w.q.Explain,
+		Explain: w.q.Explain, Speakers: w.q.Speakers,
 	}
 	return nil
 }
@@ -103,7 +104,9 @@ func supportStep(_ context.Context, w *run) (err error) {
 // walkStep finds what the vector store is to be asked about: nominees, and the facts in the middle of paths between the results as
 // they stand. Paths to facts that are added later lead over what is known by then.
 func walkStep(_ context.Context, w *run) (err error) {
-	if w.nominated, err = w.r.stages.nominate(w.request, w.ranked); err != nil || !w.r.cfg.Rerank.Paths.Enabled {
+	request := w.request
+	request.Explain = w.q.ExplainAll // for the weak ones too, which takes much longer
+	if w.nominated, err = w.r.stages.nominate(request, w.ranked); err != nil || !w.r.cfg.Rerank.Paths.Enabled {
 		return err
 	}
 	asTheyStand, err := w.r.stages.admit(w.request, w.ranked, rerank.Nominations{}, nil, w.q.K)
@@ -128,12 +131,17 @@ func vectorsStep(ctx context.Context, w *run) (err error) {
 	}
 	w.matches, w.foreign = w.r.ownOnly(w.q.Space, w.matches)
 	scored := recalled{matches: w.matches, by: w.found.by}
-	if w.found.by == RecallHybrid {
+	if w.found.by == RecallHybrid { // in the same units as the pool: no word was found
+		scored.channels = make([]Channels, len(w.matches))
 		scored.relevance = make([]float64, len(w.matches))
-		for i, m := range w.matches {
-			scored.relevance[i] = w.r.fuse(w.r.ranker.BaseScore(m.Score), 0)
+		for i := range w.matches {
+			m := &w.matches[i]
+			fused := w.r.fuse(w.r.ranker.BaseScore(m.Score), 0)
+			scored.channels[i] = Channels{Dense: finite(m.Score), DenseFound: true, Fused: fused}
+			scored.relevance[i], m.Score = fused, fused
 		}
 	}
+	w.channels = scored.channels
 	w.scored = candidates(scored, w.request.Graph)
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sourcegraph/conc/panics"
@@ -22,9 +23,6 @@ const (
 	StagePaths   = "paths"   // how the results connect
 	StageBreaker = "breaker" // skipped after failures in a row
 )
-
-// StageEmbed is where the text of a query becomes a vector; it is before all others, and no answer is degraded at it.
-const StageEmbed = "embed"
 
 // Stages returns all stages of the graph.
 func Stages() []string {
@@ -46,12 +44,15 @@ type group struct {
 	apply   func(*run, *Answer)
 }
 
-// errNotItsFault tells a breaker of an outcome that says nothing about the stage: there is no snapshot, which costs nothing
-// to find again, or the caller has gone.
+// errNotItsFault tells a breaker of an outcome that says nothing about the stage for other searches: this user has no snapshot in
+// time, the caller has gone, or asked for everything.
 var errNotItsFault = errors.New("not the stage's fault")
 
 // errBudget is the reason of a stage that took too long.
 var errBudget = errors.New("budget spent")
+
+// errHung is that of a stage that did not return when its time was over.
+var errHung = fmt.Errorf("%w, and it did not stop", errBudget)
 
 var errPanic = errors.New("panic")
 
@@ -80,7 +81,9 @@ func (r *Reader) guarded(ctx context.Context, g group, w *run) *stageError {
 	switch {
 	case failure == nil:
 		done(nil)
-	case failure.stage == StageView && !errors.Is(failure, errPanic) || ctx.Err() != nil:
+	case ctx.Err() != nil, w.q.ExplainAll:
+		done(errNotItsFault)
+	case failure.stage == StageView && !errors.Is(failure, errPanic) && !errors.Is(failure, errHung):
 		done(errNotItsFault)
 	default:
 		done(failure)
@@ -128,7 +131,7 @@ func (w *run) await(ctx context.Context, s step, finished <-chan error) error {
 	case err := <-finished: // in the same moment
 		return err
 	default:
-		return fmt.Errorf("after %s of %s: %w", time.Since(w.start).Round(time.Millisecond), w.r.cfg.Budget, errBudget)
+		return fmt.Errorf("after %s of %s: %w", time.Since(w.start).Round(time.Millisecond), w.r.cfg.Budget, errHung)
 	}
 }
 
@@ -193,7 +196,11 @@ func (r *Reader) runGroups(ctx context.Context, groups []group, w *run, a *Answe
 		if failure.stage == StageView && r.cfg.Rerank.EpisodeRecall && ctx.Err() == nil {
 			alone := r.newRun(w.q, w.found)
 			alone.start, alone.noGraph, alone.times = w.start, true, w.times
-			if r.guarded(ctx, g, alone) == nil {
+			g.steps = slices.Clone(g.steps)
+			for i := range g.steps {
+				g.steps[i].until = 1 // the graph has had its share
+			}
+			if r.watch(ctx, g.steps, alone) == nil { // it says nothing of the graph: not for the breaker
 				g.apply(alone, a)
 			}
 		}

@@ -23,7 +23,7 @@ type trouble struct {
 func (t *trouble) begin(r *Reader, stage string, err error) {
 	t.Lock()
 	defer t.Unlock()
-	now := r.cfg.Now()
+	now := r.clock()
 	t.failed++
 	t.last, t.why = now, (&stageError{stage, err}).Error()
 	if t.since.IsZero() {
@@ -35,7 +35,7 @@ func (t *trouble) begin(r *Reader, stage string, err error) {
 func (t *trouble) end(r *Reader) {
 	t.Lock()
 	defer t.Unlock()
-	now := r.cfg.Now()
+	now := r.clock()
 	if t.since.IsZero() || now.Sub(t.last) < troubleQuiet {
 		return
 	}

@@ -36,7 +36,8 @@ type Info struct {
 	Keyword    bool // whether Keyword and Hybrid work
 }
 
-// Store searches one collection. All methods are safe for concurrent use and honour the context's deadline: when it
+// Store searches one collection. What a method returns is the caller's, except the values inside payloads, which nobody may change; a
+// method keeps and changes no slice that it is given. All methods are safe for concurrent use and honour the context's deadline: when it
 // ends they return an error that matches ctx.Err() (or ErrUnavailable for a deadline of the driver's own).
 type Store interface {
 	// Info describes the collection.

@@ -76,7 +76,7 @@ func (e *env) inForce(sw config.Switches) (map[string]value, error) {
 		"graph-cal-lo": s.CalLo, "graph-cal-hi": s.CalHi, "graph-propagate-beta": s.Beta, "graph-propagate-iters": s.Iterations,
 		"graph-support-cap": s.SupportCap, "graph-sender-floor": s.SenderFloor, "graph-wmax": s.WeightMax,
 		"graph-hub-cap": s.HubCap, "episode-recall-weight": s.EpisodeWeight,
-		"graph-relax-gamma": x.Gamma, "graph-expand-keyword-bonus": x.KeywordBonus, "graph-expand-episode-bonus": x.EpisodeBonus,
+		"graph-relax-gamma": x.Gamma, "graph-expand-episode-bonus": x.EpisodeBonus,
 		"graph-seed-floor": x.SeedFloor, "graph-max-seeds": x.MaxSeeds, "graph-expand-hops": x.Hops, "graph-hop-decay": x.HopDecay,
 		"graph-fanout": x.Fanout, "graph-expand-prefilter-top-n": x.PrefilterTopN, "graph-max-expand": x.MaxExpand,
 		"graph-max-per-seed": x.MaxPerSeed, "graph-admit-floor": x.AdmitFloor, "graph-quotas": byType(x.Quotas),

@@ -48,7 +48,6 @@ func rerankSettings(c config.Rerank) (rerank.Settings, error) {
 
 func overrideExpand(s *rerank.ExpandSettings, c config.Expand) error {
 	override(&s.Gamma, c.Gamma)
-	override(&s.KeywordBonus, c.KeywordBonus)
 	override(&s.EpisodeBonus, c.EpisodeBonus)
 	override(&s.SeedFloor, c.SeedFloor)
 	override(&s.MaxSeeds, c.MaxSeeds)

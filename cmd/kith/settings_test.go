@@ -52,7 +52,6 @@ var rankingSettings = []struct {
 	{"MEMORY_GRAPH_BUDGET_MS", "70", func(c reader.Config) any { return c.Budget }, 70 * time.Millisecond, "0"},
 
 	{"MEMORY_GRAPH_RELAX_GAMMA", "0", func(c reader.Config) any { return c.Rerank.Expand.Gamma }, 0., "1.1"},
-	{"MEMORY_GRAPH_EXPAND_KEYWORD_BONUS", "0.1", func(c reader.Config) any { return c.Rerank.Expand.KeywordBonus }, .1, "2"},
 	{"MEMORY_GRAPH_EXPAND_EPISODE_BONUS", "0.1", func(c reader.Config) any { return c.Rerank.Expand.EpisodeBonus }, .1, "2"},
 	{"MEMORY_GRAPH_SEED_FLOOR", "0.6", func(c reader.Config) any { return c.Rerank.Expand.SeedFloor }, .6, "-0.1"},
 	{"MEMORY_GRAPH_MAX_SEEDS", "4", func(c reader.Config) any { return c.Rerank.Expand.MaxSeeds }, 4, "51"},

@@ -53,6 +53,9 @@ func (s *Store) prepareUndo() (*undo, error) {
 	}
 	u := &undo{s.path}
 	if err := errors.Join(u.remove(), u.save(s.engine.file, note)); err != nil {
+		if errors.Is(err, syscall.ENOSPC) { // somebody else filled the disk meanwhile; the checkpoint has its own look at it
+			return nil, u.remove()
+		}
 		return nil, fmt.Errorf("copy before a checkpoint: %w", errors.Join(err, u.remove()))
 	}
 	return u, nil
@@ -121,7 +124,7 @@ func undoCheckpoint(path string) (undone bool, err error) {
 	if err := os.Truncate(path+walSuffix, note.Log); err != nil {
 		return false, err
 	}
-	if err := syncPath(path + undoSuffix); err != nil { // from here on it must survive the machine too
+	if err := errors.Join(syncPath(path+walSuffix), syncPath(path+undoSuffix)); err != nil { // from here on it must survive the machine too
 		return false, err
 	}
 	if err := os.Rename(path+undoSuffix, path); err != nil {

@@ -103,6 +103,9 @@ func TestKilledCheckpointIsTakenBack(t *testing.T) {
 			}
 		}
 	}
+	if undone == 0 {
+		t.Error("no kill hit a checkpoint: the test shows nothing")
+	}
 	t.Logf("%d of %d kills left a checkpoint to be taken back", undone, *checkpointKills)
 }
 

@@ -3,7 +3,6 @@ package config
 // Expand overrides settings of the facts that the graph adds to what similarity found; what is not set has the profile's default.
 type Expand struct {
 	Gamma         *float64           `name:"graph-relax-gamma" env:"MEMORY_GRAPH_RELAX_GAMMA" placeholder:"X" help:"Weight of an added fact's tie to its seed; 0 adds none."`
-	KeywordBonus  *float64           `name:"graph-expand-keyword-bonus" env:"MEMORY_GRAPH_EXPAND_KEYWORD_BONUS" placeholder:"X" help:"Weight of an added fact's keyword score."`
 	EpisodeBonus  *float64           `name:"graph-expand-episode-bonus" env:"MEMORY_GRAPH_EXPAND_EPISODE_BONUS" placeholder:"X" help:"What an added fact of its seed's episode gets on top."`
 	SeedFloor     *float64           `name:"graph-seed-floor" env:"MEMORY_GRAPH_SEED_FLOOR" placeholder:"X" help:"Least base score of a fact from which others are looked for."`
 	MaxSeeds      *int               `name:"graph-max-seeds" env:"MEMORY_GRAPH_MAX_SEEDS" placeholder:"N" help:"Most facts from which others are looked for."`

@@ -15,18 +15,19 @@ import (
 
 // SearchRequest is the body of POST /v1/search.
 type SearchRequest struct {
-	UserID  string         `json:"user_id" minLength:"1" maxLength:"512" doc:"Whose memory is searched."`
-	AgentID string         `json:"agent_id,omitempty" maxLength:"512" doc:"Only facts of this agent; absent: of all agents."`
-	Vector  []float32      `json:"vector,omitempty" maxItems:"65536" doc:"Embedding of the query, of the collection's dimension."`
-	Text    string         `json:"text,omitempty" maxLength:"16384" doc:"The question in words. Without a vector it is embedded by the configured endpoint, or searched by keyword where there is none."`
-	Mode    string         `json:"mode,omitempty" enum:"dense,hybrid,keyword" doc:"Which search finds the candidates, default dense; hybrid and keyword need text."`
-	K       *int           `json:"k,omitempty" minimum:"1" maximum:"200" doc:"Number of results, default 10."`
-	Pool    *int           `json:"pool,omitempty" minimum:"1" maximum:"200" doc:"Candidates recalled for ranking, default max(50, 4k), at most 200."`
-	Filter  map[string]any `json:"filter,omitempty" doc:"Per field a value or a list of values; for memory_at, created_at, valid_from, valid_to an object {from, to}, half-open."`
-	ValidAt string         `json:"valid_at,omitempty" format:"date-time" doc:"Search what was valid at this time, superseded facts included."`
-	Graph   string         `json:"graph,omitempty" enum:"on,off,strict" doc:"Whether the graph ranks; default as configured. strict makes a fault of the graph an error."`
-	MinSeq  uint64         `json:"min_seq,omitempty" doc:"Wait, within the graph's budget, until the event with this stream sequence is in the graph; min_seq_applied says whether it was."`
-	Explain Explain        `json:"explain,omitempty"`
+	UserID   string         `json:"user_id" minLength:"1" maxLength:"512" doc:"Whose memory is searched."`
+	AgentID  string         `json:"agent_id,omitempty" maxLength:"512" doc:"Only facts of this agent; absent: of all agents."`
+	Vector   []float32      `json:"vector,omitempty" maxItems:"65536" doc:"Embedding of the query, of the collection's dimension."`
+	Text     string         `json:"text,omitempty" maxLength:"16384" doc:"The question in words. Without a vector it is embedded by the configured endpoint, or searched by keyword where there is none."`
+	Mode     string         `json:"mode,omitempty" enum:"dense,hybrid,keyword" doc:"Which search finds the candidates, default dense; hybrid and keyword need text."`
+	K        *int           `json:"k,omitempty" minimum:"1" maximum:"200" doc:"Number of results, default 10."`
+	Pool     *int           `json:"pool,omitempty" minimum:"1" maximum:"200" doc:"Candidates recalled for ranking, default max(50, 4k), at most 200."`
+	Filter   map[string]any `json:"filter,omitempty" doc:"Per field a value or a list of values; for memory_at, created_at, valid_from, valid_to an object {from, to}, half-open."`
+	ValidAt  string         `json:"valid_at,omitempty" format:"date-time" doc:"Search what was valid at this time, superseded facts included."`
+	Graph    string         `json:"graph,omitempty" enum:"on,off,strict" doc:"Whether the graph ranks; default as configured. strict makes a fault of the graph an error."`
+	Speakers []string       `json:"speakers,omitempty" maxItems:"100" doc:"Names or entity ids that tie nothing together in this search: the speakers of the conversation."`
+	MinSeq   uint64         `json:"min_seq,omitempty" doc:"Wait, within the graph's budget, until the event with this stream sequence is in the graph; min_seq_applied says whether it was."`
+	Explain  Explain        `json:"explain,omitempty"`
 }
 
 type searchInput struct{ Body SearchRequest }
@@ -95,7 +96,7 @@ func (r SearchRequest) query() (reader.Query, error) {
 		return reader.Query{}, err
 	}
 	q := reader.Query{
-		Space: space, AgentID: r.AgentID, Vector: r.Vector, Text: r.Text, Filter: filter,
+		Space: space, AgentID: r.AgentID, Vector: r.Vector, Text: r.Text, Speakers: r.Speakers, Filter: filter,
 		Mode: reader.Mode(r.Mode), MinSeq: r.MinSeq, Graph: reader.GraphUse(r.Graph),
 		Explain: r.Explain != ExplainNothing, ExplainAll: r.Explain == ExplainAll,
 	}
