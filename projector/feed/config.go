@@ -18,7 +18,7 @@ const (
 	DefaultBatchSize      = 2048
 	DefaultBatchWait      = 50 * time.Millisecond
 	DefaultBatchBytes     = 8 << 20
-	DefaultCommitTarget   = time.Second
+	DefaultCommitTarget   = 4 * time.Second
 	DefaultMarkInterval   = 5 * time.Second
 	DefaultAckWait        = 30 * time.Second
 	DefaultRetryMin       = 200 * time.Millisecond

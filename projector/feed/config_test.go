@@ -17,7 +17,7 @@ func TestDefaults(t *testing.T) {
 		c.DrainTimeout, c.PublishTimeout, c.StatusInterval, c.StallAfter, c.Standby)
 	want := `streams {MaxAge:0s MaxBytes:0 DeadMaxAge:0s DeadMaxBytes:0 DuplicateWindow:2m0s MaxEventBytes:1048576 Replicas:1}
 limits {MaxBytes:1048576 MaxFacts:1000}
-batch 2048 in 50ms of 8388608 bytes, commit in 1s, mark after 5s
+batch 2048 in 50ms of 8388608 bytes, commit in 4s, mark after 5s
 ack wait 30s, at most 8192 pending
 retry 200ms to 15s, poison after 8
 drain 10s, publish 5s, status 5s, stalled after 40s
