@@ -2,6 +2,7 @@ package backfill
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,6 +43,9 @@ type Config struct {
 	BulkFrom int64
 	// LastSeq returns the last sequence of the event stream, noted before the scan. Defaults to none: there is no stream.
 	LastSeq func() (uint64, error)
+	// CaughtUp returns when the events that are in the stream now have been projected; a verification waits for it before it looks
+	// again at what it found. Defaults to none: there is no stream, or nobody projects it.
+	CaughtUp func(ctx context.Context) error
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }

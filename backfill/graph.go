@@ -27,6 +27,7 @@ type Points interface {
 	Count(ctx context.Context, space graphstore.Space) (int64, error)
 	Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error)
 	Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error)
+	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]vdb.Point, error)
 }
 
 // Rewriter is a [Graph] that can be written anew as a whole, which takes a fraction of the time that changing most of it does.

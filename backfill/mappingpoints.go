@@ -56,6 +56,25 @@ func (p *mappedPoints) Search(ctx context.Context, q vdb.Query) ([]vdb.Match, er
 	return p.Points.Search(ctx, q)
 }
 
+// Get implements [Points]. A point that is no fact by the preset is none here.
+func (p *mappedPoints) Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]vdb.Point, error) {
+	points, err := p.Points.Get(ctx, space, ids, withVectors)
+	if err != nil {
+		return nil, err
+	}
+	var ignored vdb.Page // values that are not what they should be count as absent; a scan has named them
+	kept := points[:0]
+	for _, point := range points {
+		if p.m.refuses(&point) != "" {
+			continue
+		}
+		p.m.translate(&point)
+		p.m.settle(&ignored, &point)
+		kept = append(kept, point)
+	}
+	return kept, nil
+}
+
 // refuses says why a point is no fact by the preset, or nothing.
 func (m Mapping) refuses(p *vdb.Point) string {
 	for _, field := range slices.Sorted(maps.Keys(m.only)) {

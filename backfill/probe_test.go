@@ -22,6 +22,9 @@ func (f fixed) Scroll(context.Context, vdb.ScrollQuery) (vdb.Page, error) { retu
 func (fixed) Info(context.Context) (vdb.Info, error)                      { return vdb.Info{}, nil }
 func (fixed) Count(context.Context, graphstore.Space) (int64, error)      { return 0, nil }
 func (fixed) Search(context.Context, vdb.Query) ([]vdb.Match, error)      { return nil, nil }
+func (fixed) Get(context.Context, graphstore.Space, []string, bool) ([]vdb.Point, error) {
+	return nil, nil
+}
 
 func probe(t *testing.T, c collection, req backfill.ProbeRequest) backfill.ProbeReport {
 	t.Helper()

@@ -19,6 +19,9 @@ const (
 	exitOK     = 0
 	exitFailed = 1 // the command ran and did not succeed
 	exitUsage  = 2 // the command line, the environment or the configuration file is wrong
+
+	exitDrifted    = 1 // of verify: the graph has drifted
+	exitUnverified = 3 // of verify: it did not succeed
 )
 
 // app is the command line.
@@ -40,6 +43,7 @@ type app struct {
 	Dead      deadCmd      `cmd:"" help:"List, show, replay and drop dead letters."`
 	Rebuild   rebuildCmd   `cmd:"" help:"Make the graph again from the event stream, whole or that of one user."`
 	Backfill  backfillCmd  `cmd:"" help:"Make a graph of the points that are in the vector store."`
+	Verify    verifyCmd    `cmd:"" help:"Compare the graph with the points of the vector store and repair it; exit code 1 if it has drifted, 3 if that is not known."`
 	Forget    forgetCmd    `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`
 	Show      configCmd    `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
@@ -100,9 +104,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	e := &env{ctx: ctx, cfg: a.Config, stdout: stdout, stderr: stderr, log: logger(a.Config, stderr), kong: parsed}
 	err = parsed.Run(e)
 	var usage *usageError
+	var coded *exitError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &coded):
+		fmt.Fprintln(stderr, "kith:", err)
+		return coded.code
 	case errors.As(err, &usage):
 		fmt.Fprintln(stderr, "kith:", err)
 		return exitUsage
@@ -117,6 +125,15 @@ type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
 func (e *usageError) Unwrap() error { return e.err }
+
+// exitError has an exit code of its own.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
 
 // configFile finds the configuration file before the command line is parsed, since the file takes part in parsing.
 func configFile(args []string) string {

@@ -48,6 +48,7 @@ type service struct {
 	js   jetstream.JetStream // nil before start
 
 	backfills backfills // of stored points
+	verifies  verifies  // of the graph against them
 
 	listener net.Listener
 	started  time.Time
@@ -61,7 +62,7 @@ type service struct {
 // open opens the stores and builds the reading side, of a service or for one command; nothing runs yet.
 func open(e *env, serving bool) (*service, error) {
 	s := &service{e: e, serving: serving, sw: e.cfg.Memory.Resolve(), instance: uuid.NewString(), failed: make(chan error, 1)}
-	s.backfills.s = s
+	s.backfills.s, s.verifies.s = s, s
 	s.metrics = server.NewMetrics(e.cfg.Ready.ErrorWindow)
 	for _, w := range s.sw.Warnings {
 		e.log.Warn(w)
@@ -77,7 +78,7 @@ func open(e *env, serving bool) (*service, error) {
 		return nil, errors.Join(err, s.closeStores())
 	}
 	s.http = server.New(s.reader, s, server.Config{
-		Version: buildVersion(), Settings: s.explained, SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Backfills: &s.backfills, Logger: e.log,
+		Version: buildVersion(), Settings: s.explained, SearchTimeout: e.cfg.Serve.SearchLimit, Hosts: hosts(e.cfg.Serve.Listen), Metrics: s.metrics, Dead: &deadLetters{func() jetstream.JetStream { return s.js }}, Backfills: &s.backfills, Verifier: &s.verifies, Logger: e.log,
 	})
 	return s, nil
 }

@@ -40,6 +40,7 @@ type Metrics struct {
 	times    *prometheus.HistogramVec
 	types    typeLabels
 	window   *errorWindow
+	verify   verifyMetrics
 }
 
 // NewMetrics returns metrics that have counted nothing. The error share is that of the last window, 1 second or more.
@@ -72,6 +73,7 @@ func NewMetrics(window time.Duration) *Metrics {
 	}
 	m.registry.MustRegister(m.events, m.delay, m.batches, m.sizes, m.dead, m.retakes, m.searches, m.degraded, m.times,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.verify = newVerifyMetrics(m.registry)
 	m.zero()
 	return m
 }

@@ -51,6 +51,7 @@ func (s *Server) register(api huma.API) {
 	s.registerForget(api)
 	s.registerRebuild(api)
 	s.registerBackfills(api)
+	s.registerVerify(api)
 }
 
 func (s *Server) searchOp(ctx context.Context, in *searchInput) (*searchOutput, error) {

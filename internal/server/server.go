@@ -64,6 +64,7 @@ type Config struct {
 	Settings      Settings      // of the searcher's ranking, for those who ask for explanations
 	Dead          DeadLetters   // what /v1/dead asks; nil: there are none to be reached
 	Backfills     Backfills     // what /v1/backfills asks; nil: there are none
+	Verifier      Verifier      // what /v1/verify asks; nil: there is none
 	Logger        *slog.Logger
 }
 
@@ -159,7 +160,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				writeProblem(w, http.StatusInternalServerError, "internal error")
 			}
 		}()
-		if (strings.HasPrefix(req.URL.Path, "/v1/admin/") || strings.HasPrefix(req.URL.Path, "/v1/backfills")) && req.Header.Get("Origin") != "" {
+		if operators(req.URL.Path) && req.Header.Get("Origin") != "" {
 			writeProblem(w, http.StatusForbidden, "administration is not for web pages")
 			return
 		}
@@ -172,4 +173,9 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client is gone: nobody is left to tell
+}
+
+// operators reports whether a path is for operators only: no web page may ask there.
+func operators(path string) bool {
+	return strings.HasPrefix(path, "/v1/admin/") || strings.HasPrefix(path, "/v1/backfills") || path == "/v1/verify"
 }

@@ -1,0 +1,165 @@
+package backfill
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Verifiable is a [Graph] that knows its users.
+type Verifiable interface {
+	Graph
+	// Users lists the users that have anything in the graph.
+	Users(ctx context.Context) ([]graphstore.Space, error)
+}
+
+// Verify compares the graph with the points of the store, both ways, and with itself, user by user: what a backfill would
+// change, what has no point, and what does not follow from what the facts say ([projector.Projector.Reconcile]).
+//
+// Events may arrive meanwhile. What is found of a user is looked for once more, in points and a snapshot that are read after the
+// events of the stream have been projected ([Config.CaughtUp]), and counts only if it is found again, the same in every word.
+//
+// One user's facts are in memory at a time, without vectors and contents, and pages of points. Errors: [ErrBadRequest]; those of
+// the stores, with what was found until then.
+func (b *Backfill) Verify(ctx context.Context, req VerifyRequest) (VerifyReport, error) {
+	if err := req.validate(); err != nil {
+		return VerifyReport{}, fmt.Errorf("%w: %w", ErrBadRequest, err)
+	}
+	graph, ok := b.graph.(Verifiable)
+	if !ok {
+		return VerifyReport{}, fmt.Errorf("%w: the graph does not know its users", ErrBadRequest)
+	}
+	if req.Sample > 0 && req.Seed == 0 {
+		req.Seed = rand.Uint64() | 1
+	}
+	v := &verifier{b: b, graph: graph, req: req, out: newVerifyReport(req)}
+	err := v.all(ctx)
+	v.out.end()
+	if err != nil {
+		v.out.Clean = false
+	}
+	return *v.out, err
+}
+
+// verifier is one verification at work.
+type verifier struct {
+	b     *Backfill
+	graph Verifiable
+	req   VerifyRequest
+	out   *VerifyReport
+	dim   int
+}
+
+func (v *verifier) all(ctx context.Context) error {
+	info, err := v.b.points.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("ask the vector store: %w", err)
+	}
+	v.dim = info.Dimension
+	if info.Points == 0 && v.req.Repair && !v.req.DryRun {
+		return fmt.Errorf("%w: repair: the collection has no points, so that every fact of the graph would be removed: want the right collection", ErrBadRequest)
+	}
+	users, err := v.users(ctx)
+	if err != nil {
+		return err
+	}
+	next := time.Now().Add(logEvery)
+	for _, space := range users {
+		if err := v.user(ctx, space); err != nil {
+			return fmt.Errorf("verify user %s: %w", graphstore.Shorten(space.UserID()), err)
+		}
+		v.out.Users++
+		if now := time.Now(); now.After(next) {
+			next = now.Add(logEvery)
+			v.b.log.Info("verifying", "users", v.out.Users, "of", len(users), "points", v.out.Points, "drifted", v.out.Drifted)
+		}
+	}
+	return nil
+}
+
+// logEvery is how often a verification says how far it is.
+const logEvery = 10 * time.Second
+
+// users returns those to verify, ordered by id.
+func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
+	if v.req.UserID != "" {
+		space, err := graphstore.NewSpace(v.req.UserID)
+		v.out.AllUsers = 1
+		return []graphstore.Space{space}, err
+	}
+	list, err := v.graph.Users(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list users of graph: %w", err)
+	}
+	known := make(map[graphstore.Space]bool, len(list))
+	for _, space := range list {
+		known[space] = true
+	}
+	scan := v.scan(graphstore.Space{}, false)
+	err = scan.pages(ctx, func(facts []fact) error {
+		for i := range facts {
+			if space := facts[i].point.Space; !known[space] {
+				known[space] = true
+				list = append(list, space)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	rep := scan.run.Report()
+	v.out.Skipped += rep.Skipped
+	for _, text := range rep.Problems {
+		v.out.problem("%s", text)
+	}
+	slices.SortFunc(list, func(a, b graphstore.Space) int { return strings.Compare(a.UserID(), b.UserID()) })
+	v.out.AllUsers = int64(len(list))
+	if n := v.req.Sample; n > 0 && n < len(list) {
+		draw := rand.New(rand.NewPCG(v.req.Seed, 0)) // a sample, no secret
+		draw.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+		list = list[:n]
+	}
+	return list, nil
+}
+
+// user verifies one user, and repairs what was found if that is asked for.
+func (v *verifier) user(ctx context.Context, space graphstore.Space) error {
+	now, err := v.look(ctx, space)
+	if err != nil {
+		return err
+	}
+	if len(now.drift) > 0 {
+		first := len(now.drift)
+		if v.b.cfg.CaughtUp != nil {
+			if err := v.b.cfg.CaughtUp(ctx); err != nil {
+				return fmt.Errorf("wait until events are projected: %w", err)
+			}
+		}
+		before := now.drift
+		if now, err = v.look(ctx, space); err != nil {
+			return err
+		}
+		now.keep(before)
+		v.out.Passed += int64(first - len(now.drift))
+	}
+	v.out.Points += int64(len(now.facts))
+	v.out.Covered += int64(now.covered)
+	v.out.BadFacts += int64(len(now.bad))
+	if v.req.UserID != "" {
+		v.out.Skipped += now.skipped
+	}
+	for _, err := range now.bad {
+		v.out.problem("%v", err)
+	}
+	v.out.found(now.drift)
+	if len(now.drift) == 0 || !v.req.Repair {
+		return nil
+	}
+	return v.repair(ctx, space, now.drift)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/kithgraph/kith/backfill"
+	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/internal/server"
+)
+
+var (
+	_ server.Verifier     = (*verifies)(nil)
+	_ backfill.Verifiable = (*graphHost)(nil)
+)
+
+// caughtUpTime is how long a verification waits until events are projected before it gives up.
+const caughtUpTime = 2 * time.Minute
+
+// verifies lets one verification go on at a time.
+type verifies struct {
+	s    *service
+	turn sync.Mutex
+}
+
+// Users implements [backfill.Verifiable].
+func (h *graphHost) Users(ctx context.Context) ([]graphstore.Space, error) { return h.file.Spaces(ctx) }
+
+// Verify implements [server.Verifier].
+func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (backfill.VerifyReport, error) {
+	s := v.s
+	if s.host == nil {
+		return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
+	}
+	if !v.turn.TryLock() {
+		return backfill.VerifyReport{}, fmt.Errorf("%w: another verification", server.ErrBusy)
+	}
+	defer v.turn.Unlock()
+	if name := s.backfills.busy(); name != "" { // what it has not brought yet would be drift
+		return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
+	}
+	if name, _ := s.host.maintenance.now(); name == rebuildName {
+		return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
+	}
+	if req.Repair && !req.DryRun { // a user who is erased is not brought back
+		if !s.erasing.TryLock() {
+			return backfill.VerifyReport{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+		}
+		defer s.erasing.Unlock()
+	}
+	worker, err := v.worker()
+	if err != nil {
+		return backfill.VerifyReport{}, err
+	}
+	out, err := worker.Verify(ctx, req)
+	if err != nil {
+		return out, err
+	}
+	s.metrics.CountVerify(out, time.Now())
+	s.e.log.Info("graph verified", "user", req.UserID, "users", out.Users, "points", out.Points, "coverage", out.Coverage, "drifted_users", out.Drifted,
+		"repaired_users", out.Repaired, "took", millis(out.TookMS))
+	return out, nil
+}
+
+// worker returns what verifies, with the mapping and the rules of a backfill.
+func (v *verifies) worker() (*backfill.Backfill, error) {
+	s := v.s
+	plan, err := s.e.projector()
+	if err != nil {
+		return nil, err
+	}
+	points, err := s.e.mapped(s.vectors)
+	if err != nil {
+		return nil, err
+	}
+	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Logger: s.e.log, CaughtUp: v.caughtUp}
+	override(&cfg.MinScore, s.e.cfg.Project.EdgeMinScore)
+	return backfill.New(points, s.host, plan, cfg)
+}
+
+// caughtUp waits until the events that are in the stream are projected. Where none are projected there is nothing to wait for.
+func (v *verifies) caughtUp(ctx context.Context) error {
+	f := v.s.host.feed.Load()
+	if f == nil || !v.s.serving {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, caughtUpTime, errors.New("the feed is behind: verify again when it has caught up"))
+	defer cancel()
+	return f.WaitCaughtUp(ctx)
+}

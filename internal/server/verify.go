@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/kithgraph/kith/backfill"
+)
+
+// Verifier compares the graph with the stored points.
+type Verifier interface {
+	// Verify does it, and repairs if the request says so. Errors: ErrBusy while another one, a backfill or a rebuild goes on, or, with a
+	// repair, an erasure; backfill.ErrBadRequest; ErrNoGraph; those of the stores.
+	Verify(ctx context.Context, req backfill.VerifyRequest) (backfill.VerifyReport, error)
+}
+
+type (
+	verifyInput  struct{ Body backfill.VerifyRequest }
+	verifyOutput struct{ Body backfill.VerifyReport }
+)
+
+func (s *Server) registerVerify(api huma.API) {
+	huma.Register(api, huma.Operation{
+		OperationID: "verify", Method: http.MethodPost, Path: "/v1/verify", Summary: "Compare the graph with the stored points, and repair it",
+		Description: "Searches go on and events are projected meanwhile. It ends when the client goes.",
+		Middlewares: huma.Middlewares{patient},
+	}, s.verifyOp)
+}
+
+func (s *Server) verifyOp(ctx context.Context, in *verifyInput) (*verifyOutput, error) {
+	if s.cfg.Verifier == nil {
+		return nil, huma.Error503ServiceUnavailable("this service verifies nothing")
+	}
+	out, err := s.cfg.Verifier.Verify(ctx, in.Body)
+	switch {
+	case errors.Is(err, backfill.ErrBadRequest):
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	case err != nil:
+		return nil, s.adminError(err)
+	}
+	return &verifyOutput{out}, nil
+}
