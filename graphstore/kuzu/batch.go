@@ -6,7 +6,7 @@ const (
 	rowsPerBatch    = 256
 	edgesPerBatch   = 8192
 	setsPerBatch    = 4096
-	deletesPerBatch = 1024
+	deletesPerBatch = 8192
 	nodesPerRead    = 4096
 	readsPerBatch   = 1024 // nodes whose edges are read: some have thousands
 )
