@@ -126,7 +126,7 @@ func (h *graphHost) run(ctx context.Context, js jetstream.JetStream) {
 // beginAnew puts an empty graph in the place of one that the store has lost, when no maintenance goes on. It fails when ctx
 // ends.
 func (h *graphHost) beginAnew(ctx context.Context, g *live.Graph) bool {
-	return nil == h.maintenance.wait(ctx, "loading anew", func() error {
+	return nil == h.maintenance.wait(ctx, reloadName, func() error {
 		h.withhold(live.ErrLoading)
 		h.live.Store(h.newLive())
 		h.floor.Store(0)
@@ -237,7 +237,7 @@ func (h *graphHost) inspect(ctx context.Context, g *live.Graph, full bool) {
 	if errors.Is(err, graphstore.ErrDamaged) && !h.file.lost() {
 		err = h.file.quarantine(ctx, err.Error())
 	} else if err == nil && full {
-		err = h.maintenance.wait(ctx, "verification", func() error { return h.file.verify(ctx) })
+		err = h.maintenance.wait(ctx, verifyName, func() error { return h.file.verify(ctx) })
 	}
 	// What was damaged is moved aside by the store itself, which tells of it; what was lost is noticed by the caller.
 	if err != nil && ctx.Err() == nil && !h.file.lost() && !errors.Is(err, graphstore.ErrDamaged) {

@@ -17,13 +17,27 @@ type maintenance struct {
 	done  chan struct{} // closed at its end
 }
 
-// try does the work, or refuses at once while other maintenance goes on.
+// What the service does of itself when its store's process has started.
+const (
+	verifyName = "verification"
+	reloadName = "loading anew"
+)
+
+// try does the work, or refuses at once while other maintenance goes on that somebody asked for. It waits for what the
+// service does of itself, which nobody can know of.
 func (m *maintenance) try(name string, work func() error) error {
-	if other, _ := m.begin(name); other != "" {
-		return fmt.Errorf("%w: %s", server.ErrBusy, other)
+	for {
+		other, over := m.begin(name)
+		switch other {
+		case "":
+			defer m.end()
+			return work()
+		case verifyName, reloadName:
+			<-over
+		default:
+			return fmt.Errorf("%w: %s", server.ErrBusy, other)
+		}
 	}
-	defer m.end()
-	return work()
 }
 
 // wait does the work when other maintenance is over.
