@@ -3,6 +3,7 @@ package backfill_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/projector"
 	"github.com/kithgraph/kith/projector/projectortest"
 	"github.com/kithgraph/kith/vdb"
 )
@@ -53,10 +55,17 @@ func TestBackfillBetweenEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		proj := newProjector(t)
 		events := projectortest.GenHistory(8, user).Draw(t, "history")
+		forgotten := slices.ContainsFunc(events, func(ev projector.Event) bool { _, is := ev.Data.(projector.UserForgotten); return is })
 		var stored []vdb.Point
 		for _, id := range projectortest.FactIDs() {
 			if canon := graphstore.CanonicalFactID(id); canon == id && rapid.Bool().Draw(t, "has "+id) {
-				stored = append(stored, genPoint(user, id).Draw(t, "point"))
+				p := genPoint(user, id).Draw(t, "point")
+				if forgotten {
+					// It was stored after everything that is forgotten, if it says when, so its version must be greater: forgetting is
+					// exact only if versions grow with time.
+					p.Payload.Version = 1000
+				}
+				stored = append(stored, p)
 			}
 		}
 		store := newPoints(t, stored...)
