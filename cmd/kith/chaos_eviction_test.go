@@ -58,7 +58,7 @@ func chaosEviction(t *testing.T, rng *rand.Rand) (o outcome) {
 				o.failedSearches++
 				t.Logf("round %d user %d: %d results, %v", round, u, len(a.Results), err)
 			}
-			if a.GraphRerank.Status == "ok" {
+			if rankedByGraph(a) {
 				ranked++
 			}
 		}

@@ -46,7 +46,7 @@ func (w *world) searchAt(perSecond int, during time.Duration) load {
 			if err != nil || len(a.Results) != 2 {
 				l.failed++
 				w.t.Logf("search %d: %d results, %v", i, len(a.Results), err)
-			} else if a.GraphRerank.Status == "ok" {
+			} else if rankedByGraph(a) {
 				l.ranked++
 			}
 		})

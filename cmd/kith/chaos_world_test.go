@@ -274,7 +274,7 @@ func (w *world) probe(pause time.Duration) *prober {
 				text := fmt.Sprintf("%d results, %v", len(a.Results), err)
 				p.first.CompareAndSwap(nil, &text)
 				p.failed.Add(1)
-			case a.GraphRerank.Status == "ok":
+			case rankedByGraph(a):
 				p.ranked.Add(1)
 			}
 			select {

@@ -84,7 +84,7 @@ func TestSearchWhileEventsFlow(t *testing.T) {
 			t.Fatalf("during projection: %+v, %v", a, err)
 		}
 		answered++
-		if a.GraphRerank.Status == "ok" {
+		if rankedByGraph(a) {
 			ranked++
 		}
 	}
