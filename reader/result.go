@@ -102,9 +102,5 @@ func (w *run) refused() []rerank.Refusal {
 	for i := range w.matches {
 		returned[w.matches[i].ID] = true
 	}
-	return slices.DeleteFunc(slices.Clone(w.expansion.Refused), func(f rerank.Refusal) bool { return !returned[f.ID] || !returned[f.Seed] && !w.inPool(f.Seed) })
-}
-
-func (w *run) inPool(id string) bool {
-	return slices.ContainsFunc(w.found.matches, func(m vdb.Match) bool { return m.ID == id })
+	return slices.DeleteFunc(slices.Clone(w.expansion.Refused), func(f rerank.Refusal) bool { return !returned[f.ID] })
 }

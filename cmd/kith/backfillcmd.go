@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -66,10 +65,8 @@ func (c backfillCmd) Run(e *env) (err error) {
 		return err
 	}
 	if c.JSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(out); err != nil {
-			return fmt.Errorf("print account: %w", err)
+		if err := e.printJSON(out); err != nil {
+			return err
 		}
 	} else {
 		e.printBackfill(out.Report)

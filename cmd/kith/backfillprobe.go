@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -63,10 +62,8 @@ func (e *env) probeCollection(asJSON bool) (err error) {
 		return err
 	}
 	if asJSON {
-		enc := json.NewEncoder(e.stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(found); err != nil {
-			return fmt.Errorf("print probe: %w", err)
+		if err := e.printJSON(found); err != nil {
+			return err
 		}
 	} else {
 		e.printf("%s", found)

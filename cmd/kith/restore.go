@@ -61,13 +61,10 @@ func (c restoreCmd) Run(e *env) (err error) {
 	return nil
 }
 
-// graphSuffixes are what is added to the path of a graph by its files: they belong together.
-var graphSuffixes = []string{"", ".wal", ".shadow", ".undo", ".undo.json"}
-
 // graphFiles returns those that are there.
 func graphFiles(path string) []string {
 	var there []string
-	for _, suffix := range graphSuffixes {
+	for _, suffix := range child.FileSuffixes() {
 		if _, err := os.Lstat(path + suffix); err == nil {
 			there = append(there, path+suffix)
 		}

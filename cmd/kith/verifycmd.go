@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/kithgraph/kith/backfill"
@@ -76,12 +74,7 @@ func (c verifyCmd) ask(e *env, cl *client, req backfill.VerifyRequest) (backfill
 		e.printVerified(out)
 		return out, nil
 	}
-	enc := json.NewEncoder(e.stdout)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(out); err != nil {
-		return out, fmt.Errorf("print verification: %w", err)
-	}
-	return out, nil
+	return out, e.printJSON(out)
 }
 
 // printVerified prints what a verification found and what a repair of it changes.

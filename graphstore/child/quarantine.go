@@ -17,6 +17,9 @@ import (
 // make sense only together. The lock file beside them stays.
 var graphSuffixes = []string{"", ".wal", ".shadow", ".undo", ".undo.json"}
 
+// FileSuffixes returns what is added to the path of a graph by its files, the graph itself ("") first. They belong together.
+func FileSuffixes() []string { return slices.Clone(graphSuffixes) }
+
 const (
 	lockSuffix       = ".lock"
 	quarantineSuffix = ".quarantine"
