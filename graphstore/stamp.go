@@ -2,8 +2,6 @@ package graphstore
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -70,6 +68,10 @@ const (
 	FieldRelations  Field = "relations"
 	FieldNeighbors  Field = "neighbors"
 	FieldTriples    Field = "triples"
+
+	// FieldPoint is no part of a write event and has no value: a point of the vector store that says nothing of the others
+	// settles it, which says that the fact is there.
+	FieldPoint Field = "point"
 )
 
 // FieldStamp is the stamp of a field that differs from the fact's base.
@@ -143,77 +145,4 @@ func (r Registers) Latest() Stamp {
 // Equal reports whether r and o hold the same stamps.
 func (r Registers) Equal(o Registers) bool {
 	return r.State == o.State && r.Base == o.Base && slices.Equal(r.Fields, o.Fields)
-}
-
-// registersJSON is the stored form: a stamp is [version, rank, event id], with the time in its coding and the source where there are any.
-type registersJSON struct {
-	State  *stampJSON          `json:"s,omitempty"`
-	Base   *stampJSON          `json:"b,omitempty"`
-	Fields map[Field]stampJSON `json:"f,omitempty"`
-}
-
-type stampJSON Stamp
-
-func (s stampJSON) MarshalJSON() ([]byte, error) {
-	if s.At == 0 && s.Source == "" {
-		return json.Marshal([]any{s.Version, s.Rank, s.EventID})
-	}
-	return json.Marshal([]any{s.Version, s.Rank, s.EventID, int64(s.At), s.Source})
-}
-
-func (s *stampJSON) UnmarshalJSON(data []byte) error {
-	var raw []json.RawMessage
-	if err := json.Unmarshal(data, &raw); err != nil {
-		return err
-	}
-	into := []any{&s.Version, &s.Rank, &s.EventID, (*int64)(&s.At), &s.Source}
-	if len(raw) == 3 { // nothing known of where the write came from
-		into = into[:3]
-	}
-	if len(raw) != len(into) {
-		return fmt.Errorf("stamp %s: want 3 or %d items, got %d", Shorten(string(data)), len(into), len(raw))
-	}
-	for i := range into {
-		if err := json.Unmarshal(raw[i], into[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// MarshalText returns the compact text form that stores keep in one column; equal registers give equal text.
-func (r Registers) MarshalText() ([]byte, error) {
-	var out registersJSON
-	if !r.State.IsZero() {
-		out.State = (*stampJSON)(&r.State)
-	}
-	if !r.Base.IsZero() {
-		out.Base = (*stampJSON)(&r.Base)
-	}
-	for _, fs := range r.Fields {
-		if out.Fields == nil {
-			out.Fields = make(map[Field]stampJSON, len(r.Fields))
-		}
-		out.Fields[fs.Field] = stampJSON(fs.Stamp)
-	}
-	return json.Marshal(out) // sorts map keys
-}
-
-// UnmarshalText is the inverse of [Registers.MarshalText].
-func (r *Registers) UnmarshalText(text []byte) error {
-	var in registersJSON
-	if err := json.Unmarshal(text, &in); err != nil {
-		return fmt.Errorf("version registers %s: %w", Shorten(string(text)), err)
-	}
-	*r = Registers{}
-	if in.State != nil {
-		r.State = Stamp(*in.State)
-	}
-	if in.Base != nil {
-		r.Base = Stamp(*in.Base)
-	}
-	for f, s := range in.Fields {
-		*r = r.With(f, Stamp(s))
-	}
-	return nil
 }
