@@ -207,7 +207,7 @@ func (f Field) known() Field {
 // knownFields are those that a build knows.
 var knownFields = []Field{
 	FieldAgent, FieldSource, FieldEpisode, FieldBatch, FieldMemoryAt, FieldValidFrom, FieldValidTo, FieldRecordedAt, FieldTags,
-	FieldEntities, FieldRelations, FieldNeighbors, FieldTriples,
+	FieldEntities, FieldRelations, FieldNeighbors, FieldTriples, FieldPoint,
 }
 
 type registersJSON struct {

@@ -111,7 +111,7 @@ func keepsWhatEventsWrote(t *rapid.T, was, is graphstore.Fact) {
 	}
 	for _, field := range []graphstore.Field{graphstore.FieldAgent, graphstore.FieldSource, graphstore.FieldEpisode, graphstore.FieldBatch,
 		graphstore.FieldMemoryAt, graphstore.FieldValidFrom, graphstore.FieldValidTo, graphstore.FieldRecordedAt, graphstore.FieldTags,
-		graphstore.FieldEntities, graphstore.FieldRelations, graphstore.FieldNeighbors, graphstore.FieldTriples} {
+		graphstore.FieldEntities, graphstore.FieldRelations, graphstore.FieldNeighbors, graphstore.FieldTriples, graphstore.FieldPoint} {
 		stamp := was.Registers.Of(field)
 		if stamp.Version > 0 && (is.Registers.Of(field) != stamp || value(is, field) != value(was, field)) {
 			t.Fatalf("%s of %s: %v by %+v: an event had written %v by %+v", field, was.ID, value(is, field), is.Registers.Of(field), value(was, field), stamp)

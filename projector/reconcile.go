@@ -24,7 +24,7 @@ func (p *Projector) Reconcile(view *graphstore.Snapshot, facts []StoredFact, gon
 	stored := make(map[string]*StoredFact, len(facts))
 	seen := make(map[string]int, len(facts))
 	for i := range facts {
-		if err := facts[i].validate(); err != nil {
+		if err := facts[i].Validate(); err != nil {
 			return nil, underItem("facts", i, err)
 		}
 		if err := claim(seen, facts[i].ID, i); err != nil {
@@ -145,13 +145,13 @@ func (r *reconciling) settleStored(w *settling, s *StoredFact) {
 	r.sameWrite(w, s)
 	var again []graphstore.FieldStamp
 	w.fact.Registers.Fields = slices.DeleteFunc(slices.Clone(w.fact.Registers.Fields), func(fs graphstore.FieldStamp) bool {
-		if fs.Stamp.Compare(w.stamp) != 0 || !s.states(fs.Field) {
+		if fs.Stamp.Compare(w.stamp) != 0 || !s.States(fs.Field) {
 			return false
 		}
 		again = append(again, fs)
 		return true
 	})
-	r.settleWrite(w, &s.FactWrite, place{batch: s.BatchID.Value, seq: s.BatchSeq, stated: s.BatchID.Set})
+	r.storedFields(w, s)
 	for _, fs := range again { // time and source of the write that came first stay, as they do in a plan
 		if w.fact.Registers.Of(fs.Field).Compare(fs.Stamp) == 0 {
 			w.fact.Registers = w.fact.Registers.With(fs.Field, fs.Stamp)
@@ -172,7 +172,7 @@ func (r *reconciling) sameWrite(w *settling, s *StoredFact) {
 	} {
 		by := w.fact.Registers.Of(l.field)
 		wrote := by.Rank == graphstore.RankAdd || by.Rank == graphstore.RankUpdate // an event, not the store, a delete or nothing
-		if !s.states(l.field) || !wrote || by.Version == 0 || by.Version != s.Version.Value || r.withdrawn(by) {
+		if !s.States(l.field) || !wrote || by.Version == 0 || by.Version != s.Version.Value || r.withdrawn(by) {
 			continue
 		}
 		edges := l.edges()
@@ -206,36 +206,4 @@ func (r *reconciling) keepSpine(to *graphstore.Snapshot) (*graphstore.Snapshot, 
 		return nil, fmt.Errorf("reconcile graph: %w", err)
 	}
 	return to, nil
-}
-
-// states reports whether the stored fact says anything of a field.
-func (s *StoredFact) states(f graphstore.Field) bool {
-	switch f {
-	case graphstore.FieldAgent:
-		return s.AgentID.Set
-	case graphstore.FieldSource:
-		return s.SourceID.Set
-	case graphstore.FieldEpisode:
-		return s.EpisodeID.Set
-	case graphstore.FieldBatch:
-		return s.BatchID.Set
-	case graphstore.FieldMemoryAt:
-		return s.MemoryAt.Set
-	case graphstore.FieldValidFrom:
-		return s.ValidFrom.Set
-	case graphstore.FieldValidTo:
-		return s.ValidTo.Set
-	case graphstore.FieldRecordedAt:
-		return s.RecordedAt.Set
-	case graphstore.FieldTags:
-		return s.Tags.Set
-	case graphstore.FieldEntities:
-		return s.Entities.Set
-	case graphstore.FieldRelations:
-		return s.Relations.Set
-	case graphstore.FieldNeighbors:
-		return s.Neighbors.Set
-	default:
-		return false
-	}
 }

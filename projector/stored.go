@@ -3,6 +3,7 @@ package projector
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 )
@@ -19,6 +20,9 @@ const unknownVersion = -1
 // Set and that nothing newer, and no event of the same version, has settled; its state counts like an event's of the same
 // version. Version 0, which stands for an unknown one, completes what events never wrote and overrides nothing that they
 // did.
+//
+// An update event that states nothing changes nothing. A stored fact that states nothing is there all the same: it settles
+// [graphstore.FieldPoint], and so has a node and is taken back with the user like any other.
 type StoredFact struct {
 	// FactWrite holds the id and the fields; Op does not count. A version that is left out is 0.
 	FactWrite
@@ -40,7 +44,7 @@ func (p *Projector) PlanStored(view *graphstore.Snapshot, facts []StoredFact) (P
 	}
 	seen := make(map[string]int, len(facts))
 	for i := range facts {
-		if err := facts[i].validate(); err != nil {
+		if err := facts[i].Validate(); err != nil {
 			return Planned{}, underItem("facts", i, err)
 		}
 		if err := claim(seen, facts[i].ID, i); err != nil {
@@ -58,7 +62,8 @@ func (p *Projector) PlanStored(view *graphstore.Snapshot, facts []StoredFact) (P
 	return Planned{Changes: changes, Report: d.report}, nil
 }
 
-func (s *StoredFact) validate() error {
+// Validate returns the first rule of write events that the fact breaks, as a *[FieldError] with a path relative to the fact.
+func (s *StoredFact) Validate() error {
 	if err := graphstore.CheckID(s.ID); err != nil {
 		return badField("id", "%s", err)
 	}
@@ -92,7 +97,7 @@ func (d *draft) stored(s *StoredFact) {
 	before, known := d.fact(graphstore.CanonicalFactID(s.ID))
 	stamp := graphstore.Stamp{Version: s.Version.Value, EventID: storedEventID, At: s.UpdatedAt, Source: s.SourceID.Value}
 	w := newSettling(before, stamp)
-	d.settleWrite(w, &s.FactWrite, place{batch: s.BatchID.Value, seq: s.BatchSeq, stated: s.BatchID.Set})
+	d.storedFields(w, s)
 	d.storedState(w, s)
 	if w.fact.Registers.Equal(before.Registers) {
 		d.report.Stale++
@@ -100,6 +105,12 @@ func (d *draft) stored(s *StoredFact) {
 	}
 	d.report.Updated++
 	d.settle(settledFact{before, w.fact, known, w.asserted})
+}
+
+// storedFields settles what the fact says, and that it is there if it says nothing.
+func (d *draft) storedFields(w *settling, s *StoredFact) {
+	d.settleWrite(w, &s.FactWrite, place{batch: s.BatchID.Value, seq: s.BatchSeq, stated: s.BatchID.Set})
+	w.takes(graphstore.FieldPoint, s.States(graphstore.FieldPoint))
 }
 
 func (d *draft) storedState(w *settling, s *StoredFact) {
@@ -128,5 +139,44 @@ func (d *draft) storedState(w *settling, s *StoredFact) {
 	w.fact.SupersededBy, w.fact.SupersededAt = "", 0
 	if s.State == graphstore.StateSuperseded {
 		w.fact.SupersededBy, w.fact.SupersededAt = graphstore.CanonicalFactID(s.SupersededBy), s.UpdatedAt
+	}
+}
+
+// States reports whether the stored fact says anything of a field. It says that it is there if it says nothing else and is not
+// deleted; neighbours do not count, since a store is not always asked for them, and the fact is the same without.
+func (s *StoredFact) States(f graphstore.Field) bool {
+	switch f {
+	case graphstore.FieldAgent:
+		return s.AgentID.Set
+	case graphstore.FieldSource:
+		return s.SourceID.Set
+	case graphstore.FieldEpisode:
+		return s.EpisodeID.Set
+	case graphstore.FieldBatch:
+		return s.BatchID.Set
+	case graphstore.FieldMemoryAt:
+		return s.MemoryAt.Set
+	case graphstore.FieldValidFrom:
+		return s.ValidFrom.Set
+	case graphstore.FieldValidTo:
+		return s.ValidTo.Set
+	case graphstore.FieldRecordedAt:
+		return s.RecordedAt.Set
+	case graphstore.FieldTags:
+		return s.Tags.Set
+	case graphstore.FieldEntities:
+		return s.Entities.Set
+	case graphstore.FieldRelations:
+		return s.Relations.Set
+	case graphstore.FieldNeighbors:
+		return s.Neighbors.Set
+	case graphstore.FieldTriples:
+		return s.Triples.Set
+	case graphstore.FieldPoint:
+		return s.State != graphstore.StateDeleted && !slices.ContainsFunc(allFields, func(f graphstore.Field) bool {
+			return f != graphstore.FieldNeighbors && s.States(f)
+		})
+	default:
+		return false
 	}
 }

@@ -58,3 +58,41 @@ func applyStored(t *testing.T, p *Projector, view *graphstore.Snapshot, facts []
 	}
 	return view
 }
+
+// A point that says nothing but who and which is there: its fact has a node, whatever comes before or after.
+func TestStoredFactThatSaysNothing(t *testing.T) {
+	p, empty := mustNew(t, Config{}), graphstore.NewSnapshot(mustSpace(t, "u"))
+	bare := []StoredFact{{FactWrite: FactWrite{ID: "a"}, UpdatedAt: graphstore.InstantOfMicros(5)}}
+	update := FactWrite{ID: "a", Op: OpUpdate}
+	update.Version, update.Tags, update.SourceID = Some[int64](3), Some([]string{"tea"}), Some("mail")
+	for name, c := range map[string]struct {
+		events []Event
+		want   graphstore.State
+	}{
+		"alone":                     {nil, graphstore.StateActive},
+		"named by another":          {[]Event{event(t, "e1", 10, written(related("b", RelationRef{To: "a"})))}, graphstore.StateActive},
+		"shadowed":                  {[]Event{event(t, "e1", 10, FactShadowed{FactID: "a", Version: Some[int64](0)})}, graphstore.StateShadowed},
+		"deleted":                   {[]Event{event(t, "e1", 10, FactDeleted{FactID: "a", Version: Some[int64](0)})}, graphstore.StateDeleted},
+		"its update was withdrawn":  {[]Event{event(t, "e1", 10, written(update)), event(t, "e2", 20, SourceRetracted{SourceID: "mail"})}, graphstore.StateActive},
+		"forgotten":                 {[]Event{event(t, "e1", 10, UserForgotten{})}, graphstore.StateUnseen},
+		"stored after a forgetting": {[]Event{event(t, "e1", 4, UserForgotten{})}, graphstore.StateActive},
+	} {
+		first, last := applyStored(t, p, empty, bare), empty
+		for _, ev := range c.events {
+			first, _ = apply(t, p, first, ev)
+			last, _ = apply(t, p, last, ev)
+		}
+		last = applyStored(t, p, last, bare)
+		if diff := cmp.Diff(allRecords(first), allRecords(last), eventOptions); diff != "" {
+			t.Errorf("%s: before and after the events (-before +after):\n%s", name, diff)
+		}
+		f, _ := last.Fact("a")
+		if f.State != c.want {
+			t.Errorf("%s: %s, want %s", name, f.State, c.want)
+		}
+		again, err := p.PlanStored(last, bare)
+		if err != nil || len(again.Changes) != 0 {
+			t.Errorf("%s, again: %v, %d changes", name, err, len(again.Changes))
+		}
+	}
+}

@@ -2,6 +2,7 @@ package projectortest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -15,6 +16,7 @@ type write struct {
 	withdrawn bool
 	states    projector.FactWrite
 	batched   bool // states a place
+	point     bool // states that it is there
 	batch     string
 	seq       int32
 	by        string
@@ -120,6 +122,10 @@ func (g *graph) writesOfStored(f projector.StoredFact) []write {
 	update := write{does: graphstore.RankUpdate, states: f.FactWrite, batched: f.BatchID.Set, batch: f.BatchID.Value, seq: f.BatchSeq,
 		withdrawn: g.withdrawn(f.SourceID.Value, f.UpdatedAt),
 		stamp:     graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt, Source: f.SourceID.Value}}
+	said := f.FactWrite // but for what it is not asked for, and what is no field
+	said.ID, said.Op, said.Version = "", "", projector.Optional[int64]{}
+	said.Content, said.Neighbors = projector.Optional[string]{}, projector.Optional[[]projector.NeighborRef]{}
+	update.point = reflect.DeepEqual(said, projector.FactWrite{}) && !f.BatchID.Set && f.State != graphstore.StateDeleted
 	step := write{stamp: graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt}}
 	if f.Version.Value == 0 { // unknown: before every event
 		step.stamp.Version = -1
@@ -176,6 +182,7 @@ func (f *fact) update(w write) {
 		graphstore.FieldValidTo: w.states.ValidTo.Set, graphstore.FieldRecordedAt: w.states.RecordedAt.Set, graphstore.FieldTags: w.states.Tags.Set,
 		graphstore.FieldEntities: w.states.Entities.Set, graphstore.FieldRelations: w.states.Relations.Set,
 		graphstore.FieldNeighbors: w.states.Neighbors.Set, graphstore.FieldTriples: w.states.Triples.Set,
+		graphstore.FieldPoint: w.point,
 	}
 	for field, is := range stated {
 		if !is {

@@ -41,11 +41,14 @@ func genStored(c clock) *rapid.Generator[projector.StoredFact] {
 	return rapid.Custom(func(t *rapid.T) projector.StoredFact {
 		m := c.moment(t)
 		f := projector.StoredFact{FactWrite: m.fact(t, genFact.Draw(t, "fact")), UpdatedAt: m.at}
+		if rapid.IntRange(0, 5).Draw(t, "says nothing") == 0 {
+			f.FactWrite = projector.FactWrite{ID: f.ID, Version: f.Version, Neighbors: f.Neighbors}
+		}
 		f.Op = ""
 		if !f.Version.Set { // what a backfill does
 			f.Version = projector.Some(m.at.Micros())
 		}
-		if f.BatchID = genOptional(rapid.SampledFrom([]string{"b1", "b2"})).Draw(t, "batch"); f.BatchID.Set {
+		if f.BatchID = genOptional(rapid.SampledFrom([]string{"b1", "b2"})).Draw(t, "batch"); f.BatchID.Set { // also of one that says nothing else
 			f.BatchSeq = rapid.Int32Range(0, 2).Draw(t, "place")
 		}
 		f.State = rapid.SampledFrom([]graphstore.State{graphstore.StateUnseen, graphstore.StateActive, graphstore.StateActive, graphstore.StateSuperseded,
