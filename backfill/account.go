@@ -33,7 +33,7 @@ type Account struct {
 	Filtered   int64 `json:"filtered"`   // of another agent, or written before since
 	Undated    int64 `json:"undated"`    // taken although since is given: the store does not say when they were written
 	Duplicates int64 `json:"duplicates"` // second points of one fact
-	BadFacts   int64 `json:"bad_facts"`  // break the rules of events
+	BadFacts   int64 `json:"bad_facts"`  // whose ids break the rules of events
 	Forgotten  int64 `json:"forgotten"`  // of users that were forgotten later
 	Changed    int64 `json:"changed"`    // facts of which something was settled
 	Unchanged  int64 `json:"unchanged"`  // facts of which events, or an earlier run, had settled everything
@@ -42,8 +42,8 @@ type Account struct {
 	Problems []string `json:"problems"`
 
 	BadVectors int64 `json:"bad_vectors"` // facts without a vector to search by: they have no neighbours of their own
-	BadItems   int64 `json:"bad_items"`   // entities and relations of payloads that cannot be read
-	BadValues  int64 `json:"bad_values"`  // that are not what their field wants, as a list for a time, and count as absent
+	BadItems   int64 `json:"bad_items"`   // entities, relations and tags of payloads that cannot be read or break a rule of events
+	BadValues  int64 `json:"bad_values"`  // that are not what their field wants, as a list for a time, or break a rule, and count as absent
 	Searches   int64 `json:"searches"`
 	Cleared    int64 `json:"cleared"` // records that were removed first
 

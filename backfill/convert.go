@@ -1,9 +1,6 @@
 package backfill
 
 import (
-	"math"
-	"time"
-
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/projector"
 	"github.com/kithgraph/kith/vdb"
@@ -26,30 +23,29 @@ type fact struct {
 }
 
 // convert makes a stored fact of a point. What the payload does not hold is left out, not stated to be empty: a store cannot
-// tell the one from the other.
+// tell the one from the other. What is not what its field wants, or breaks a rule of write events, is left out too, counted
+// and named: the point is there, whatever else it says.
 func (r *Account) convert(p vdb.Point) fact {
-	pay := &p.Payload
-	updated := extraTime(pay, FieldUpdatedAt)
-	version := pay.Version
-	if version == 0 && updated.Present() {
-		version = max(updated.Micros(), 0)
-	}
+	pay, in := &p.Payload, reading{r, p.ID}
+	updated := in.time(pay, FieldUpdatedAt)
 	s := projector.StoredFact{
 		FactWrite: projector.FactWrite{
-			ID: p.ID, Version: projector.Some(version),
+			ID: p.ID, Version: projector.Some(in.version(pay.Version, updated)),
 			AgentID: someText(pay.AgentID), SourceID: someText(pay.SourceID), EpisodeID: someText(pay.EpisodeID),
 			MemoryAt: someTime(graphstore.InstantOf(pay.MemoryAt)), ValidFrom: someTime(graphstore.InstantOf(pay.ValidFrom)),
-			ValidTo: someTime(graphstore.InstantOf(pay.ValidTo)), RecordedAt: someTime(firstTime(extraTime(pay, FieldRecordedAt), graphstore.InstantOf(pay.CreatedAt))),
+			ValidTo: someTime(graphstore.InstantOf(pay.ValidTo)), RecordedAt: someTime(firstTime(in.time(pay, FieldRecordedAt), graphstore.InstantOf(pay.CreatedAt))),
 		},
-		BatchID: someText(pay.BatchID), BatchSeq: batchSeq(pay.Extra[FieldBatchSeq]),
+		BatchID: someText(pay.BatchID), BatchSeq: in.batchSeq(pay.Extra[FieldBatchSeq]),
 		UpdatedAt: firstTime(updated, graphstore.InstantOf(pay.CreatedAt)),
 	}
-	s.State, s.SupersededBy = stateOf(pay)
+	s.State, s.SupersededBy = in.state(pay)
 	if len(pay.Tags) > 0 {
 		s.Tags = projector.Some(pay.Tags)
 	}
-	s.Entities = readList(r, p.ID, FieldEntities, pay.Extra, readEntity)
-	s.Relations = readList(r, p.ID, FieldRelations, pay.Extra, readRelation)
+	s.Entities = readList(in, FieldEntities, pay.Extra, readEntity)
+	s.Relations = readList(in, FieldRelations, pay.Extra, readRelation)
+	in.keepRules(&s)
+	in.validity(&s)
 	return fact{point: p, stored: s}
 }
 
@@ -66,18 +62,6 @@ func (r *Account) said(s *projector.StoredFact) {
 			*c.n++
 		}
 	}
-}
-
-// stateOf reads the state; one that is unknown counts as active, as in every search.
-func stateOf(pay *vdb.Payload) (state graphstore.State, by string) {
-	state, err := graphstore.ParseState(pay.State)
-	if err != nil {
-		return graphstore.StateActive, ""
-	}
-	if state == graphstore.StateSuperseded {
-		by, _ = pay.Extra[FieldSupersededBy].(string)
-	}
-	return state, by
 }
 
 func someText(s string) projector.Optional[string] {
@@ -102,54 +86,4 @@ func firstTime(times ...graphstore.Instant) graphstore.Instant {
 		}
 	}
 	return 0
-}
-
-// batchSeq reads a place in a batch, 0 for none.
-func batchSeq(v any) int32 {
-	n, ok := number(v)
-	if !ok || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
-		return 0
-	}
-	return int32(n)
-}
-
-func number(v any) (float64, bool) {
-	switch v := v.(type) {
-	case int64:
-		return float64(v), true
-	case float64:
-		return v, !math.IsNaN(v)
-	default:
-		return 0, false
-	}
-}
-
-// Numbers of a time are seconds below the first bound, milliseconds below the second, else microseconds: each bound is in
-// the year 5138, or in 1973 by the next finer unit.
-const (
-	secondsBelow = 1e11
-	millisBelow  = 1e14
-)
-
-// extraTime reads a time of the payload that vdb has no name for: RFC 3339 or a number since 1970.
-func extraTime(pay *vdb.Payload, field string) graphstore.Instant {
-	v := pay.Extra[field]
-	if text, ok := v.(string); ok {
-		var at graphstore.Instant
-		if at.UnmarshalText([]byte(text)) != nil {
-			return 0
-		}
-		return at
-	}
-	n, ok := number(v)
-	switch size := math.Abs(n); {
-	case !ok || size >= 1e18:
-		return 0
-	case size < secondsBelow:
-		return graphstore.InstantOf(time.UnixMicro(int64(n * 1e6)).UTC())
-	case size < millisBelow:
-		return graphstore.InstantOf(time.UnixMicro(int64(n * 1e3)).UTC())
-	default:
-		return graphstore.InstantOf(time.UnixMicro(int64(n)).UTC())
-	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // readList reads a list of the payload, or one item that stands for a list of it. Items that cannot be read are counted and left out;
-// a field that is not there, or has no item that can be read, is left out as a whole.
-func readList[T any](r *Account, id, field string, extra map[string]any, read func(any) (T, error)) projector.Optional[[]T] {
+// a field that is not there, or has no item that can be read, is left out as a whole. at is where an item is.
+func readList[T any](in reading, field string, extra map[string]any, read func(in reading, at string, v any) (T, error)) projector.Optional[[]T] {
 	v, ok := extra[field]
 	if !ok || v == nil {
 		return projector.Optional[[]T]{}
@@ -22,10 +22,11 @@ func readList[T any](r *Account, id, field string, extra map[string]any, read fu
 	}
 	var out []T
 	for i, item := range items {
-		t, err := read(item)
+		at := fmt.Sprintf("%s[%d]", field, i)
+		t, err := read(in, at, item)
 		if err != nil {
-			r.BadItems++
-			r.problem(fmt.Sprintf("point %s: %s[%d]: %v", graphstore.Shorten(id), field, i, err))
+			in.account.BadItems++
+			in.say("%s: %s: %v", at, exampleText(item), err)
 			continue
 		}
 		out = append(out, t)
@@ -36,59 +37,86 @@ func readList[T any](r *Account, id, field string, extra map[string]any, read fu
 	return projector.Some(out)
 }
 
-// readEntity reads a name, or an object of name, type, aliases and ids.
-func readEntity(v any) (projector.EntityRef, error) {
+// readEntity reads a name, or an object of name, type, aliases and ids. Parts of it that cannot be read are left out.
+func readEntity(in reading, at string, v any) (projector.EntityRef, error) {
 	switch v := v.(type) {
 	case string:
+		if v == "" {
+			return projector.EntityRef{}, errNoName
+		}
 		return projector.EntityRef{Name: v}, nil
 	case map[string]any:
 		name, ok := v["name"].(string)
 		if !ok || name == "" {
-			return projector.EntityRef{}, fmt.Errorf("no name: want a text")
+			return projector.EntityRef{}, errNoName
 		}
-		ref := projector.EntityRef{Name: name}
-		ref.Type, _ = v["type"].(string)
-		if aliases, ok := v["aliases"].([]any); ok {
-			for _, a := range aliases {
-				if text, ok := a.(string); ok {
-					ref.Aliases = append(ref.Aliases, text)
-				}
-			}
-		}
-		if ids, ok := v["ids"].(map[string]any); ok {
-			for _, kind := range slices.Sorted(maps.Keys(ids)) {
-				if value, ok := ids[kind].(string); ok {
-					ref.IDs = append(ref.IDs, graphstore.HardID{Kind: kind, Value: value})
-				}
-			}
-		}
-		return ref, nil
+		return projector.EntityRef{Name: name, Type: in.part(at+".type", v["type"]), Aliases: in.aliases(at, v["aliases"]), IDs: in.hardIDs(at, v["ids"])}, nil
 	default:
-		return projector.EntityRef{}, fmt.Errorf("%T: want a name or an object with one", v)
+		return projector.EntityRef{}, errNoEntity
 	}
 }
 
-// readRelation reads an object of to, type and weight, as events have it.
-func readRelation(v any) (projector.RelationRef, error) {
+// part reads a text that may be missing.
+func (in reading) part(at string, v any) string {
+	text, ok := v.(string)
+	if !ok && v != nil {
+		in.bad(at, v, errNoText)
+	}
+	return text
+}
+
+// aliases reads a list of names, or one.
+func (in reading) aliases(at string, v any) (out []string) {
+	list, isList := v.([]any)
+	switch v := v.(type) {
+	case nil, []any:
+	case string:
+		return []string{v}
+	default:
+		in.bad(at+".aliases", v, errNoTexts)
+	}
+	for i := 0; isList && i < len(list); i++ {
+		if text := in.part(fmt.Sprintf("%s.aliases[%d]", at, i), list[i]); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+func (in reading) hardIDs(at string, v any) (out []graphstore.HardID) {
+	ids, ok := v.(map[string]any)
+	if !ok && v != nil {
+		in.bad(at+".ids", v, errNoIDs)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(ids)) {
+		value, ok := idText(ids[kind])
+		switch {
+		case !ok:
+			in.bad(fmt.Sprintf("%s.ids.%s", at, graphstore.Shorten(kind)), ids[kind], errNoID)
+		case value != "":
+			out = append(out, graphstore.HardID{Kind: kind, Value: value})
+		}
+	}
+	return out
+}
+
+// readRelation reads an object of to, type and weight, as events have it. A type or a weight that cannot be read is left out.
+func readRelation(in reading, at string, v any) (projector.RelationRef, error) {
 	object, ok := v.(map[string]any)
 	if !ok {
-		return projector.RelationRef{}, fmt.Errorf("%T: want an object with to, and maybe type and weight", v)
+		return projector.RelationRef{}, errNoRelation
 	}
-	var ref projector.RelationRef
-	switch to := object["to"].(type) {
-	case string:
-		ref.To = to
-	case int64:
-		ref.To = fmt.Sprint(to)
-	case float64:
-		ref.To = fmt.Sprintf("%.0f", to)
+	to, ok := idText(object["to"])
+	if !ok || to == "" {
+		return projector.RelationRef{}, errNoRelatedTo
 	}
-	if err := graphstore.CheckID(ref.To); err != nil {
-		return projector.RelationRef{}, fmt.Errorf("to: %w", err)
-	}
-	ref.Type, _ = object["type"].(string)
-	if weight, ok := number(object["weight"]); ok {
+	ref := projector.RelationRef{To: to, Type: in.part(at+".type", object["type"])}
+	weight, ok := number(object["weight"])
+	switch {
+	case ok:
 		ref.Weight = projector.Some(weight)
+	case object["weight"] != nil:
+		in.bad(at+".weight", object["weight"], errNoNumber)
 	}
 	return ref, nil
 }

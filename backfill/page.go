@@ -14,7 +14,8 @@ import (
 const (
 	maxPagePoints   = 2048
 	firstPointBytes = 2048
-	// A page is in memory as points, as facts, as changes and as the snapshots before and after; a memory bound allows for that.
+	// A page is in memory as points, as facts, as changes and as the snapshots before and after, or beside the one that is read
+	// ahead; a memory bound allows for that.
 	pageShare = 8
 )
 
@@ -59,9 +60,18 @@ func pointBytes(p *vdb.Point) int64 {
 }
 
 // read reads the page at the cursor.
-func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
+func (r *run) read(ctx context.Context) (vdb.Page, error) {
+	page, bytes, err := r.fetch(ctx, r.cp.Cursor)
+	if err == nil {
+		r.saw(&page, bytes)
+	}
+	return page, err
+}
+
+// fetch reads the page at a cursor and returns about how many bytes its points take.
+func (r *run) fetch(ctx context.Context, after string) (page vdb.Page, bytes int64, err error) {
 	q := vdb.ScrollQuery{
-		Space: r.space, AllSpaces: r.space.IsZero(), After: r.cp.Cursor, Limit: r.size.limit(r.req.Rate), WithVectors: !r.req.NoNeighbors,
+		Space: r.space, AllSpaces: r.space.IsZero(), After: after, Limit: r.size.limit(r.req.Rate), WithVectors: !r.req.NoNeighbors,
 	}
 	if len(r.cp.Parts) == 0 { // each page is a turn of the graph
 		q.Limit = min(q.Limit, r.turn.most)
@@ -70,13 +80,14 @@ func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
 		page, err = r.b.points.Scroll(ctx, q)
 		return err
 	})
-	if err != nil {
-		return page, err
-	}
-	var bytes int64
 	for i := range page.Points {
 		bytes += pointBytes(&page.Points[i])
 	}
+	return page, bytes, err
+}
+
+// saw takes a page that was read into the account.
+func (r *run) saw(page *vdb.Page, bytes int64) {
 	r.size.saw(bytes, len(page.Points))
 	r.change(func(rep *Account) {
 		rep.Pages++
@@ -88,7 +99,6 @@ func (r *run) read(ctx context.Context) (page vdb.Page, err error) {
 			rep.problem(text)
 		}
 	})
-	return page, nil
 }
 
 // facts makes facts of those points that the run is of. Of two points of one fact the one of the greater version counts, of equal
@@ -135,7 +145,8 @@ func (r *run) takes(rep *Account, p *vdb.Point) bool {
 	if r.req.Since.IsZero() {
 		return true
 	}
-	at := firstTime(extraTime(&p.Payload, FieldUpdatedAt), graphstore.InstantOf(p.Payload.CreatedAt))
+	updated, _ := extraTime(&p.Payload, FieldUpdatedAt) // what is none is named where the fact is made
+	at := firstTime(updated, graphstore.InstantOf(p.Payload.CreatedAt))
 	switch {
 	case !at.Present():
 		rep.Undated++

@@ -95,6 +95,8 @@ func (m Mapping) places() map[string]string {
 // exampleText is a value as a person reads it, shortened.
 func exampleText(v any) string {
 	switch v := v.(type) {
+	case nil:
+		return "null"
 	case string:
 		return graphstore.Shorten(v)
 	case time.Time:

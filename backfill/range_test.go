@@ -113,16 +113,16 @@ func TestBadPoints(t *testing.T) {
 	mem, g := newPoints(t, append(good, lone)...), newGraph(t)
 	store := &odd{Store: mem}
 	a := must(t, t.TempDir(), store, g, backfill.Request{})
-	if a.Scanned != 44 || a.Skipped != 1 || a.Duplicates != 1 || a.BadVectors != 1 || a.BadFacts < 1 || a.BadItems != 3 {
+	if a.Scanned != 44 || a.Skipped != 1 || a.Duplicates != 1 || a.BadVectors != 1 || a.BadFacts != 0 || a.BadItems != 3 || a.BadValues != 3 {
 		t.Errorf("%+v", a)
 	}
-	for _, want := range []string{"no user id", "stored twice", "version", "entities[1]", "entities[2]", "relations[0]", "NaN"} {
+	for _, want := range []string{"no user id", "stored twice", "version", "entities[1]", "entities[2]", "relations[0]", "NaN", "unheard of", "memory_at"} {
 		if !strings.Contains(strings.Join(a.Problems, "\n"), want) {
 			t.Errorf("no problem says %q: %q", want, a.Problems)
 		}
 	}
-	if n := g.live.Counts(); n.Spaces != 3 || int64(n.Present) != 42-a.BadFacts {
-		t.Errorf("%d spaces and %d facts in the graph, want 3 and %d", n.Spaces, n.Present, 42-a.BadFacts)
+	if n := g.live.Counts(); n.Spaces != 3 || n.Present != 42 {
+		t.Errorf("%d spaces and %d facts in the graph, want 3 and 42", n.Spaces, n.Present)
 	}
 }
 
