@@ -70,11 +70,16 @@ func (r *run) bulk(ctx context.Context, g Rewriter) (err error) {
 
 // scanInto reads what is left of the points and keeps their facts.
 func (r *run) scanInto(ctx context.Context, s *spill) error {
+	if r.cp.Scanned {
+		return nil
+	}
 	saved := time.Now()
+	pages := r.readAhead(ctx)
+	defer pages.end()
 	for !r.cp.Scanned {
 		r.phase("scanning")
 		start := time.Now()
-		page, err := r.read(ctx)
+		page, err := pages.read(ctx)
 		if err != nil {
 			return err
 		}
@@ -111,15 +116,14 @@ func (r *run) yieldAll(ctx context.Context, s *spill, yield YieldUser) error {
 		if err != nil {
 			return err
 		}
-		for i := range users {
-			u := &users[i]
+		for i, u := range users {
 			if err := ctx.Err(); err != nil {
 				return context.Cause(ctx)
 			}
-			if err := yield(u.space, func(view *graphstore.Snapshot) ([]graphstore.Change, error) { return r.planSpilled(u, view) }); err != nil {
+			users[i] = userFacts{} // it belongs to the plan now
+			if err := yield(u.space, func(view *graphstore.Snapshot) ([]graphstore.Change, error) { return r.planSpilled(&u, view) }); err != nil {
 				return err
 			}
-			*u = userFacts{}
 		}
 	}
 	return nil

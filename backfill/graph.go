@@ -41,5 +41,6 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, users func(yield YieldUser) error) error
 }
 
-// YieldUser takes a user and the plan of the changes to the user's graph. Its error ends the rewrite.
+// YieldUser takes a user and the plan of the changes to the user's graph, which may be called later, once, and beside those of other
+// users. Its error, which may be one of an earlier user, ends the rewrite.
 type YieldUser func(space graphstore.Space, plan func(view *graphstore.Snapshot) ([]graphstore.Change, error)) error

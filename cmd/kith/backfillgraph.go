@@ -63,7 +63,8 @@ func (h *graphHost) Rewrite(ctx context.Context, users func(yield backfill.Yield
 	return h.maintenance.wait(ctx, "backfill", func() error {
 		var shown <-chan struct{}
 		err := h.turns.ask(ctx, func(g *live.Graph) (*live.Graph, error) {
-			b, err := h.buildBackfilled(ctx, g, users)
+			seed := live.NewSeed(h.e.cfg.Graph.MemoryBytes)
+			b, err := h.buildBackfilled(ctx, g, seed, users)
 			if err != nil {
 				return nil, errors.Join(err, removeGraph(b.path))
 			}
@@ -71,7 +72,11 @@ func (h *graphHost) Rewrite(ctx context.Context, users func(yield backfill.Yield
 				return nil, errors.Join(fmt.Errorf("take up the backfilled graph: %w", err), removeGraph(b.path))
 			}
 			shown = h.next.shown
-			return h.newLive(), nil
+			next := h.newLive()
+			if err := next.LoadSeed(ctx, seed); err != nil { // it is read from the file instead
+				h.e.log.Debug("the backfilled graph is not taken from memory", "err", err)
+			}
+			return next, nil
 		})
 		if err != nil {
 			return err
@@ -85,7 +90,7 @@ func (h *graphHost) Rewrite(ctx context.Context, users func(yield backfill.Yield
 }
 
 // buildBackfilled writes a file with the graphs of the users that are yielded as they become, and those of the others as they are.
-func (h *graphHost) buildBackfilled(ctx context.Context, g *live.Graph, users func(backfill.YieldUser) error) (built, error) {
+func (h *graphHost) buildBackfilled(ctx context.Context, g *live.Graph, seed *live.Seed, users func(backfill.YieldUser) error) (built, error) {
 	head, err := h.file.Head(ctx)
 	if err != nil {
 		return built{}, fmt.Errorf("read head of graph: %w", err)
@@ -95,32 +100,18 @@ func (h *graphHost) buildBackfilled(ctx context.Context, g *live.Graph, users fu
 		return built{}, fmt.Errorf("list users of graph: %w", err)
 	}
 	b, err := h.file.build(ctx, head.ID, head.Mark, func(yield func(graphstore.Change) error) error {
+		w := newRewriting(ctx, g, seed, yield)
 		done := map[graphstore.Space]bool{}
-		err := users(func(space graphstore.Space, plan func(*graphstore.Snapshot) ([]graphstore.Change, error)) error {
+		err := users(func(space graphstore.Space, plan planUser) error {
 			done[space] = true
-			view, err := g.Snapshot(ctx, space)
-			if err != nil {
-				return err
-			}
-			changes, err := plan(view)
-			if err != nil {
-				return err
-			}
-			if view, err = view.With(changes); err != nil {
-				return err
-			}
-			return recordsOf(view.Records())(yield)
+			return w.user(space, plan)
 		})
 		for _, space := range spaces {
-			if err != nil || done[space] {
-				continue
-			}
-			var view *graphstore.Snapshot
-			if view, err = g.Snapshot(ctx, space); err == nil {
-				err = recordsOf(view.Records())(yield)
+			if err == nil && !done[space] {
+				err = w.user(space, nil)
 			}
 		}
-		return err
+		return firstError(w.end(), err)
 	})
 	if err != nil {
 		return b, fmt.Errorf("write backfilled graph: %w", err)
