@@ -3,7 +3,7 @@ package vdb
 import "fmt"
 
 // HybridQuery asks, in one call, for the points of one space nearest to a vector and for those that share words with a
-// text. Space, Filter and Limit hold for each of the two lists by itself; WithVectors for the dense one only.
+// text. Space, Filter and Limit hold for each of the two lists by itself; WithVectors and NoPayload for the dense one only.
 type HybridQuery struct {
 	Query
 	Text string // at most MaxTextBytes; one without words is no error

@@ -12,6 +12,12 @@ import (
 // MaxLimit is the largest number of matches or points one call may ask for.
 const MaxLimit = 10_000
 
+// MaxQueries is the most queries that one SearchMany may have, and MaxQueryMatches the most that their limits may add up to.
+const (
+	MaxQueries      = 1024
+	MaxQueryMatches = 10 * MaxLimit
+)
+
 // MaxTextBytes is the longest text of a keyword search. A question has some hundred bytes; the work grows with the words.
 const MaxTextBytes = 16 << 10
 
@@ -22,6 +28,9 @@ type Query struct {
 	Filter      Filter
 	Limit       int  // 1 to MaxLimit
 	WithVectors bool // also return the points' vectors
+	// NoPayload leaves the payloads out: matches have their space, id and score, and the zero Payload. It is for who asks much
+	// and needs no more than that.
+	NoPayload bool
 }
 
 // KeywordQuery asks for the points of one space whose content matches words of a text (BM25; CJK text by bigrams).
@@ -91,6 +100,25 @@ func (q Query) Validate(dim int) error {
 		q.Filter.validate(),
 		checkVector("vector", q.Vector, dim),
 	)
+}
+
+// ValidateMany reports what makes queries no argument of [Store.SearchMany]: the first query that breaks a rule, by its index,
+// or their number and limits. It is wrapped in [ErrBadQuery]. dim 0 skips the dimension.
+func ValidateMany(queries []Query, dim int) error {
+	if len(queries) > MaxQueries {
+		return firstBad(fmt.Errorf("%d queries: want at most %d", len(queries), MaxQueries))
+	}
+	matches := 0
+	for i, q := range queries {
+		if err := q.Validate(dim); err != nil {
+			return fmt.Errorf("queries[%d]: %w", i, err)
+		}
+		matches += q.Limit
+	}
+	if matches > MaxQueryMatches {
+		return firstBad(fmt.Errorf("limits of %d queries add up to %d: want at most %d", len(queries), matches, MaxQueryMatches))
+	}
+	return nil
 }
 
 // Validate reports, wrapped in [ErrBadQuery], every rule that the query breaks.

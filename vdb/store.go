@@ -48,6 +48,14 @@ type Store interface {
 	// ErrNoCollection, ErrUnavailable, ErrClosed.
 	Search(ctx context.Context, q Query) ([]Match, error)
 
+	// SearchMany answers several queries in one call. Result i is exactly what Search returns for queries[i]; no queries have no
+	// results and no error. Queries may differ in everything. Each is restricted to its own space inside the store, as Search is;
+	// those of one space are answered of one state of it, as far as the store has such states. It is made for queries of one space
+	// and filter: an embedded store looks at each point once for all of them, one that speaks to a server sends them together.
+	// All or nothing: where one query is bad the error is ErrBadQuery, names its index, as in "queries[3]", and nothing was asked; the
+	// caller may ask again without it. At most MaxQueries, whose limits add up to at most MaxQueryMatches. Errors as Search's.
+	SearchMany(ctx context.Context, queries []Query) ([][]Match, error)
+
 	// Score returns those of the points with these ids that exist in the space and pass the filter, each with its cosine
 	// to the vector, exactly as Search scores it, ordered as Search. Unknown ids are left out. At most MaxLimit ids; q.Limit is ignored.
 	Score(ctx context.Context, q Query, ids []string) ([]Match, error)

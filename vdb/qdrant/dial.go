@@ -20,6 +20,10 @@ var connectParams = grpc.ConnectParams{
 	MinConnectTimeout: 5 * time.Second,
 }
 
+// retryBytes is how large a request may be to be repeated, see retryPolicy. By gRPC's own limit, 256 KiB, one of 64 long vectors
+// would not be.
+const retryBytes = 8 << 20
+
 // dial makes the client. Nothing is sent before the first call.
 func dial(cfg Config, addr address) (*pb.Client, error) {
 	tlsConfig, err := cfg.tlsConfig(addr)
@@ -35,7 +39,7 @@ func dial(cfg Config, addr address) (*pb.Client, error) {
 		// The client's own check blocks NewClient for up to a minute while the server cannot be reached. See checkVersion.
 		SkipCompatibilityCheck: true,
 		GrpcOptions: []grpc.DialOption{
-			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxMessageBytes)),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(cfg.MaxMessageBytes), grpc.MaxRetryRPCBufferSize(retryBytes)),
 			grpc.WithConnectParams(connectParams),
 			grpc.WithDefaultServiceConfig(retryPolicy(cfg.RetryAttempts)),
 			// Chained: grpc.WithUnaryInterceptor would replace interceptors of the client.

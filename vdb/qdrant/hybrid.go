@@ -50,7 +50,7 @@ func (s *Store) both(ctx context.Context, sh *shape, q vdb.HybridQuery, words *p
 	}
 	q.Vector = unit(q.Vector)
 	for limit := q.Limit + tieSlack; ; limit *= 2 {
-		near := s.nearQuery(q.Query, filter, limit, s.cfg.Exact)
+		near := s.nearQuery(q.Query, filter, rest, limit, s.cfg.Exact)
 		worded := s.wordQuery(words, filter, limit)
 		answers, err := s.sendBatch(ctx, near, worded, s.cosineQuery(sh, near, worded))
 		if err != nil {

@@ -69,7 +69,7 @@ func TestHybridIsOneCall(t *testing.T) {
 // The best of all shards are among the best of each: of every shard as many are asked for.
 func TestCosinesOfSeveralShards(t *testing.T) {
 	_, st, q := started(t, wire.Options{}, Config{})
-	near := st.nearQuery(q, nil, 21, false)
+	near := st.nearQuery(q, nil, nil, 21, false)
 	worded := st.wordQuery(clientWords{}.query("x"), nil, 21)
 	cosines := st.cosineQuery(&shape{shards: 3}, near, worded)
 	if got := cosines.GetLimit(); got != 3*21 {

@@ -54,7 +54,7 @@ func (s *Store) scoreAll(ctx context.Context, sh *shape, q vdb.Query, ids []stri
 		if err != nil {
 			return nil, err
 		}
-		some, err := s.send(ctx, s.nearQuery(q, filter, len(candidates), true))
+		some, err := s.send(ctx, s.nearQuery(q, filter, rest, len(candidates), true))
 		if err != nil {
 			return nil, err
 		}

@@ -47,7 +47,7 @@ func (s *Store) nearest(ctx context.Context, sh *shape, q vdb.Query) ([]vdb.Matc
 	}
 	q.Vector = unit(q.Vector)
 	for limit := q.Limit + tieSlack; ; limit *= 2 {
-		points, err := s.send(ctx, s.nearQuery(q, filter, limit, s.cfg.Exact))
+		points, err := s.send(ctx, s.nearQuery(q, filter, rest, limit, s.cfg.Exact))
 		if err != nil {
 			return nil, err
 		}
@@ -72,14 +72,14 @@ func complete(points []*pb.ScoredPoint, matches []vdb.Match, wanted, limit int) 
 }
 
 // nearQuery asks for the points nearest to the vector, which has length 1.
-func (s *Store) nearQuery(q vdb.Query, filter *pb.Filter, limit int, exact bool) *pb.QueryPoints {
+func (s *Store) nearQuery(q vdb.Query, filter *pb.Filter, rest residual, limit int, exact bool) *pb.QueryPoints {
 	return &pb.QueryPoints{
 		CollectionName: s.cfg.Collection,
 		Query:          pb.NewQueryDense(q.Vector),
 		Using:          s.using(),
 		Filter:         filter,
 		Limit:          pb.PtrOf(uint64(limit)),
-		WithPayload:    pb.NewWithPayload(true),
+		WithPayload:    s.withPayload(q, rest),
 		WithVectors:    s.withVectors(q.WithVectors),
 		Params:         &pb.SearchParams{Exact: pb.PtrOf(exact)},
 	}
@@ -94,6 +94,15 @@ func (s *Store) using() *string {
 		return nil
 	}
 	return pb.PtrOf(s.cfg.VectorName)
+}
+
+// withPayload asks for payloads or, where these are not wanted, for as much of them as says whose point it is and which fact.
+func (s *Store) withPayload(q vdb.Query, rest residual) *pb.WithPayloadSelector {
+	user := s.fields.paths[vdb.FieldUserID]
+	if !q.NoPayload || len(rest) > 0 || !user.expressible() {
+		return pb.NewWithPayload(true)
+	}
+	return pb.NewWithPayloadInclude(user.String(), idField)
 }
 
 // withVectors asks for the searched vector only, where it has a name, or for none.
@@ -119,6 +128,9 @@ func (s *Store) decodeMatches(
 			return nil, err
 		}
 		if ok && rest.holds(fact.Payload) {
+			if q.NoPayload {
+				fact.Payload = vdb.Payload{}
+			}
 			matches = append(matches, vdb.Match{Point: fact, Score: score(p)})
 		}
 	}

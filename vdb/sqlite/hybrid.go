@@ -52,18 +52,15 @@ func (s *Store) hybrid(ctx context.Context, tx *sql.Tx, dim int, q vdb.HybridQue
 	if err != nil {
 		return out, err
 	}
-	fill, err := s.readPayloads(ctx, tx, m, slices.Concat(near, worded))
+	fill, err := s.readPayloads(ctx, tx, m, slices.Concat(payloadHits(q.Query, near), worded))
 	if err != nil {
 		return out, err
 	}
-	if out.Dense, err = fill.matches(q.Space, near); err != nil {
+	if out.Dense, err = fill.answer(q.Query, near, dim); err != nil {
 		return vdb.HybridMatches{}, err
 	}
 	if out.Keyword, err = fill.matches(q.Space, worded); err != nil {
 		return vdb.HybridMatches{}, err
-	}
-	if q.WithVectors {
-		addVectors(out.Dense, near, dim)
 	}
 	queryLength := length(q.Vector)
 	out.Cosines = make([]float64, len(worded))

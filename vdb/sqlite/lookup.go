@@ -76,6 +76,9 @@ func scoreFound(found map[string]foundPoint, q vdb.Query, f filter) []vdb.Match 
 		if q.WithVectors {
 			p.point.Vector = restore(p.unit, p.norm)
 		}
+		if q.NoPayload {
+			p.point.Payload = vdb.Payload{}
+		}
 		matches = append(matches, vdb.Match{Point: p.point, Score: cosine(q.Vector, queryLength, p.unit)})
 	}
 	slices.SortFunc(matches, compareMatches)

@@ -46,7 +46,7 @@ func open(path string, cfg Config) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: path, cache: cache}
+	s := &Store{path: path, cache: cache, helpers: newHelpers()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.abandon())

@@ -28,6 +28,10 @@ func (p *pair) Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error) {
 	return p.next().Search(ctx, q)
 }
 
+func (p *pair) SearchMany(ctx context.Context, queries []vdb.Query) ([][]vdb.Match, error) {
+	return p.next().SearchMany(ctx, queries)
+}
+
 func (p *pair) Score(ctx context.Context, q vdb.Query, ids []string) ([]vdb.Match, error) {
 	return p.next().Score(ctx, q, ids)
 }

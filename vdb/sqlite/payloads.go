@@ -30,6 +30,32 @@ func (f filling) matches(space graphstore.Space, hits []hit) ([]vdb.Match, error
 	return matches, nil
 }
 
+// payloadHits returns the hits whose payloads the query wants.
+func payloadHits(q vdb.Query, hits []hit) []hit {
+	if q.NoPayload {
+		return nil
+	}
+	return hits
+}
+
+// answer is the answer to a query that found the hits: with payloads and vectors as it wants them.
+func (f filling) answer(q vdb.Query, hits []hit, dim int) (matches []vdb.Match, err error) {
+	if q.NoPayload {
+		matches = make([]vdb.Match, len(hits))
+		for i, h := range hits {
+			matches[i] = vdb.Match{Point: vdb.Point{Space: q.Space, ID: h.id()}, Score: h.score}
+		}
+	} else if matches, err = f.matches(q.Space, hits); err != nil {
+		return nil, err
+	}
+	if q.WithVectors {
+		for i, h := range hits {
+			matches[i].Vector = restore(h.unit(h.i, dim), h.norms[h.i]) // as it was stored up to rounding
+		}
+	}
+	return matches, nil
+}
+
 func (s *Store) readPayloads(ctx context.Context, tx *sql.Tx, m *matrix, hits []hit) (filling, error) {
 	list := make([]byte, 0, 20*len(hits)+2)
 	list = append(list, '[')

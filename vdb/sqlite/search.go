@@ -59,25 +59,12 @@ func (s *Store) searchMatrix(ctx context.Context, tx *sql.Tx, m *matrix, q vdb.Q
 		return nil, false, err
 	}
 	hits := m.nearest(q.Vector, q.Limit, take)
-	fill, err := s.readPayloads(ctx, tx, m, hits)
+	fill, err := s.readPayloads(ctx, tx, m, payloadHits(q, hits))
 	if err != nil || fill.rev != m.rev {
 		return nil, false, err
 	}
-	matches, err := fill.matches(q.Space, hits)
-	if err != nil {
-		return nil, false, err
-	}
-	if q.WithVectors {
-		addVectors(matches, hits, m.dim)
-	}
-	return matches, true, nil
-}
-
-// addVectors gives each match the vector of its hit, as it was stored up to rounding.
-func addVectors(matches []vdb.Match, hits []hit, dim int) {
-	for i, h := range hits {
-		matches[i].Vector = restore(h.unit(h.i, dim), h.norms[h.i])
-	}
+	matches, err := fill.answer(q, hits, m.dim)
+	return matches, err == nil, err
 }
 
 // accepts returns the filter as a function on the points of the matrix; nil accepts all.

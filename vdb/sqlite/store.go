@@ -22,6 +22,9 @@ type Store struct {
 	writes  writes
 	cache   *cache
 
+	// helpers is a place for each core but one: a goroutine that helps another one's search holds one. See spread.
+	helpers helpers
+
 	// dim is the dimension once it is known, 0 before. It never changes again.
 	dim atomic.Int64
 

@@ -91,6 +91,10 @@ func calls(sp graphstore.Space, dim int, keyword bool) map[string]func(context.C
 			_, err := st.Search(ctx, vdb.Query{Space: sp, Vector: p.Vector, Limit: 1})
 			return err
 		},
+		"SearchMany": func(ctx context.Context, st vdb.Store) error {
+			_, err := st.SearchMany(ctx, []vdb.Query{{Space: sp, Vector: p.Vector, Limit: 1}})
+			return err
+		},
 		"Score": func(ctx context.Context, st vdb.Store) error {
 			_, err := st.Score(ctx, vdb.Query{Space: sp, Vector: p.Vector}, []string{p.ID})
 			return err

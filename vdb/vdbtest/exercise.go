@@ -41,7 +41,7 @@ func Exercise(t *testing.T, h Harness) {
 	if h.Name == "" || h.Open == nil || (h.Features.Durable && h.Reopen == nil) {
 		t.Fatal("vdbtest: the harness needs Name, Open and, for a durable store, Reopen")
 	}
-	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, eraseParts, searchParts, filterParts, lookupParts,
+	parts := slices.Concat(infoParts, upsertParts, payloadParts, idParts, tenantParts, eraseParts, searchParts, manyParts, filterParts, lookupParts,
 		scrollParts, lifecycleParts, randomParts)
 	parts = append(parts, h.Features.wordParts()...)
 	if h.Features.Durable {

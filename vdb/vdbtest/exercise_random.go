@@ -51,7 +51,7 @@ type machine struct {
 func (m machine) step(label string) {
 	sp := rapid.SampledFrom(m.spaces).Draw(m.rt, label+"space")
 	ctx := context.Background()
-	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "erase", "search", "search", "score", "keyword", "hybrid"}).Draw(m.rt, label+"call") {
+	switch rapid.SampledFrom([]string{"upsert", "upsert", "delete", "erase", "search", "search", "many", "score", "keyword", "hybrid"}).Draw(m.rt, label+"call") {
 	case "upsert":
 		points := rapid.SliceOfN(drawPoint(sp), 1, 6).Draw(m.rt, label+"points")
 		m.noError(m.store.Upsert(ctx, points), m.model.Upsert(ctx, points))
@@ -69,6 +69,11 @@ func (m machine) step(label string) {
 		q := vdb.Query{Space: sp, Vector: drawVector.Draw(m.rt, label+"vector"), Filter: drawFilter.Draw(m.rt, label+"filter"),
 			Limit: rapid.IntRange(1, 8).Draw(m.rt, label+"limit")}
 		m.compareSearch(q)
+	case "many":
+		queries := rapid.SliceOfN(m.drawQuery(), 0, 5).Draw(m.rt, label+"queries")
+		if problem := manyProblem(ctx, m.store, queries); problem != "" {
+			m.rt.Fatalf("SearchMany: %s", problem)
+		}
 	case "score":
 		q := vdb.Query{Space: sp, Vector: drawVector.Draw(m.rt, label+"vector"), Filter: drawFilter.Draw(m.rt, label+"filter")}
 		ids := rapid.SliceOfN(drawID, 0, 6).Draw(m.rt, label+"ids")
@@ -97,6 +102,16 @@ func (m machine) step(label string) {
 			m.rt.Fatalf("Hybrid(%q): %s", q.Text, problem)
 		}
 	}
+}
+
+// drawQuery draws queries of any of the users; what Search answers to them is checked by itself.
+func (m machine) drawQuery() *rapid.Generator[vdb.Query] {
+	return rapid.Custom(func(t *rapid.T) vdb.Query {
+		return vdb.Query{
+			Space: rapid.SampledFrom(m.spaces).Draw(t, "space"), Vector: drawVector.Draw(t, "vector"), Filter: drawFilter.Draw(t, "filter"),
+			Limit: rapid.IntRange(1, 8).Draw(t, "limit"), NoPayload: rapid.Bool().Draw(t, "no payload"), WithVectors: rapid.Bool().Draw(t, "vectors"),
+		}
+	})
 }
 
 func (m machine) noError(errs ...error) {

@@ -72,6 +72,28 @@ func (m *Memory) Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error) {
 	return matches[:min(len(matches), q.Limit)], nil
 }
 
+// SearchMany implements [vdb.Store]: one search after the other, under one lock.
+func (m *Memory) SearchMany(ctx context.Context, queries []vdb.Query) ([][]vdb.Match, error) {
+	if err := m.enter(ctx, "search many"); err != nil {
+		return nil, err
+	}
+	defer m.mu.RUnlock()
+	if err := vdb.ValidateMany(queries, m.dim); err != nil {
+		return nil, err
+	}
+	for i, q := range queries {
+		if err := checkFilter(q.Filter); err != nil {
+			return nil, fmt.Errorf("queries[%d]: %w", i, err)
+		}
+	}
+	out := make([][]vdb.Match, len(queries))
+	for i, q := range queries {
+		matches := m.scoreLocked(q, func(string) bool { return true })
+		out[i] = matches[:min(len(matches), q.Limit)]
+	}
+	return out, nil
+}
+
 // Score implements [vdb.Store].
 func (m *Memory) Score(ctx context.Context, q vdb.Query, ids []string) ([]vdb.Match, error) {
 	if err := m.enter(ctx, "score"); err != nil {
@@ -96,7 +118,11 @@ func (m *Memory) scoreLocked(q vdb.Query, take func(id string) bool) []vdb.Match
 			continue
 		}
 		if passes(p.Payload, q.Filter) {
-			matches = append(matches, vdb.Match{Point: clonePoint(p, q.WithVectors), Score: Cosine(q.Vector, p.Vector)})
+			point := clonePoint(p, q.WithVectors)
+			if q.NoPayload {
+				point.Payload = vdb.Payload{}
+			}
+			matches = append(matches, vdb.Match{Point: point, Score: Cosine(q.Vector, p.Vector)})
 		}
 	}
 	slices.SortFunc(matches, compareMatches)
