@@ -41,7 +41,7 @@ type app struct {
 	Restore   restoreCmd   `cmd:"" help:"Put the graph of a backup into the data directory."`
 	Compact   compactCmd   `cmd:"" help:"Write the graph's file anew, without what was deleted or replaced."`
 	Dead      deadCmd      `cmd:"" help:"List, show, replay and drop dead letters."`
-	Rebuild   rebuildCmd   `cmd:"" help:"Make the graph again from the event stream, whole or that of one user."`
+	Rebuild   rebuildCmd   `cmd:"" help:"Make the graph again from event stream and vector store, whole or that of one user."`
 	Backfill  backfillCmd  `cmd:"" help:"Make a graph of the points that are in the vector store."`
 	Verify    verifyCmd    `cmd:"" help:"Compare the graph with the points of the vector store and repair it; exit code 1 if it has drifted, 3 if that is not known."`
 	Forget    forgetCmd    `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`

@@ -188,7 +188,9 @@ func (f *forgetting) erase(ctx context.Context) error {
 		return errors.Join(
 			f.step("erase events and dead letters", func() error { return f.eraseLog(ctx) }),
 			f.step("erase points", func() error { return f.erasePoints(ctx) }),
-			f.step("remove what interrupted backfills keep", func() error { return os.RemoveAll(backfillDir(f.s.e.cfg)) }),
+			f.step("remove what interrupted backfills and rebuilds keep", func() error {
+				return errors.Join(os.RemoveAll(backfillDir(f.s.e.cfg)), os.RemoveAll(rebuildDir(f.s.e.cfg)))
+			}),
 			f.step("remove old copies", func() error { return f.eraseOldCopies() }),
 			f.step("write the graph's file anew", func() error { return f.compact(ctx) }),
 		)

@@ -4,25 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/server"
 	"github.com/kithgraph/kith/projector/feed"
+	"github.com/kithgraph/kith/vdb"
 )
 
-// Making a graph again from the stream, whole or one user's, by a running service or on the files:
+// Making a graph again from the stream and the vector store, or one of the two, whole or one user's, by a running service or on the
+// files:
 //
-//   - Whole: a replay makes the users' graphs in memory, as many at a time as fit, and hands their records to a bulk load in
-//     a process of its own, into a file beside the graph's, which then changes places with it. What is killed or
-//     cancelled before that leaves the graph as it was; what is killed after it has the new one, whole.
-//   - One user's: a replay makes it in memory, and what is different is changed in one transaction.
+//   - Whole: the points are read into files, a replay of the stream makes the users' graphs in memory, as many at a time as
+//     fit, each user's points are planned over the user's graph, and the records go by a bulk load in a process of its own
+//     into a file beside the graph's, which then changes places with it. What is killed or cancelled before that leaves the
+//     graph as it was; what is killed after it has the new one, whole.
+//   - One user's: the same makes it in memory, and what is different is changed in one transaction.
 //
 // A running service goes on projecting meanwhile. Only for the last step it stops for a moment (see turns); the new graph
 // says how far it is, and events since are projected again.
@@ -32,43 +34,41 @@ type rebuild struct {
 	e      *env
 	req    server.RebuildRequest
 	replay *feed.Replay
+	gather *backfill.Gather // nil: the vector store is not read
 	state  *rebuildState
 	start  time.Time
 	log    string // of the stream that the graph was made of that was there; empty: unknown
 
+	noted   feed.Extent // the stream before the first point was read
+	none    bool        // there is no stream
+	points  int64       // that the store says it has
 	account *feed.Replayed
+	origins origins
+	lacks   lacks
+	users   int64 // who have points
 	out     server.Rebuild
 }
 
-// streamAnswerTime is how long the stream may take to say what it has.
-const streamAnswerTime = 10 * time.Second
-
-func (e *env) newRebuild(js jetstream.JetStream, req server.RebuildRequest, state *rebuildState) (*rebuild, error) {
+// newRebuild returns a rebuild that has done nothing yet; the caller closes it. Store may be nil for one of the stream alone.
+func (e *env) newRebuild(js jetstream.JetStream, store vdb.Store, req server.RebuildRequest, state *rebuildState) (*rebuild, error) {
 	plan, err := e.projector()
 	if err != nil {
 		return nil, err
 	}
-	replay, err := feed.NewReplay(js, plan, feed.ReplayConfig{
-		Limits: e.feedConfig().Limits, MaxBytes: e.cfg.Graph.MemoryBytes, Progress: state.replaying, Logger: e.log,
-	})
-	if err != nil {
+	r := &rebuild{
+		e: e, req: req, state: state, start: time.Now(), origins: origins{}, lacks: lacks{},
+		out: server.Rebuild{
+			UserID: req.UserID, From: req.From, Events: map[string]int{}, Records: map[string]int{}, Problems: []server.RebuildProblem{},
+			PerUser: []server.RebuildUser{}, Missing: []string{},
+		},
+	}
+	if err := r.newReplay(js, plan); err != nil {
 		return nil, err
 	}
-	return &rebuild{
-		e: e, req: req, replay: replay, state: state, start: time.Now(),
-		out: server.Rebuild{UserID: req.UserID, Events: map[string]int{}, Records: map[string]int{}, Problems: []server.RebuildProblem{}, PerUser: []server.RebuildUser{}},
-	}, nil
-}
-
-// extent asks the stream what it has.
-func (r *rebuild) extent(ctx context.Context) (feed.Extent, error) {
-	ctx, cancel := context.WithTimeout(ctx, streamAnswerTime)
-	defer cancel()
-	ext, err := r.replay.Extent(ctx)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		err = fmt.Errorf("%w: there is no stream to rebuild from: %w", server.ErrBadRequest, err)
+	if req.From == server.RebuildFromLog {
+		return r, nil
 	}
-	return ext, err
+	return r, r.newGather(store, plan)
 }
 
 // before notes what was there, and of what it was made.
@@ -85,6 +85,9 @@ func countsOf(digest graphstore.Digest, n graphstore.Stats) server.RebuildCounts
 
 // build makes the whole graph in a file beside that of the graph.
 func (r *rebuild) build(ctx context.Context, file *graphFile) (built, error) {
+	if err := r.scan(ctx); err != nil {
+		return built{}, err
+	}
 	r.state.phase("reading the stream")
 	ext, err := r.extent(ctx)
 	if err != nil {
@@ -93,36 +96,82 @@ func (r *rebuild) build(ctx context.Context, file *graphFile) (built, error) {
 	if r.out.GraphID == "" {
 		r.out.GraphID = uuid.NewString()
 	}
-	// What is among the dead letters for certain; raised when it is known what is bad (see settle).
-	mark := graphstore.Mark{Log: ext.Log, Seq: min(ext.Settled, ext.Last)}
-	var replayed time.Duration
+	var reading time.Duration
 	all := func(yield func(graphstore.Change) error) (err error) {
-		start, yielding := time.Now(), time.Duration(0)
-		r.account, err = r.replay.All(ctx, ext, func(u *feed.ReplayedUser) error {
-			began := time.Now()
-			defer func() { yielding += time.Since(began) }()
-			return r.yieldUser(u, yield)
-		})
-		replayed = time.Since(start) - yielding
+		if reading, err = r.replayAll(ctx, ext, yield); err == nil && r.gather != nil {
+			r.state.phase("planning the points of users without events")
+			err = r.gather.Rest(ctx, func(p *backfill.Gathered) error { return r.yieldPoints(p, yield) })
+		}
 		r.state.phase("writing the file")
 		return err
 	}
 	start := time.Now()
-	b, err := file.build(ctx, r.out.GraphID, mark, all)
+	b, err := file.build(ctx, r.out.GraphID, r.firstMark(ext), all)
 	if err != nil {
-		return b, errors.Join(fmt.Errorf("write graph from the stream: %w", err), removeGraph(b.path))
+		return b, errors.Join(fmt.Errorf("write graph: %w", err), removeGraph(b.path))
 	}
-	r.out.ReadMS, r.out.WriteMS = replayed.Milliseconds(), (time.Since(start) - replayed).Milliseconds()
+	r.out.ReadMS, r.out.WriteMS = reading.Milliseconds(), (time.Since(start) - reading).Milliseconds()
 	r.out.After = countsOf(b.head.Digest, b.stats)
 	r.out.FileBytes = b.stats.Bytes
 	r.report()
 	return b, nil
 }
 
-// yieldUser yields the records of a user and counts them.
+// firstMark is how far the new graph is for certain: up to what is among the dead letters. It is raised when it is known what is
+// bad (see settle). A graph of the points alone is as far as the stream was before them: what an event up to there said and
+// the points do not is meant to be left out.
+func (r *rebuild) firstMark(ext feed.Extent) graphstore.Mark {
+	if r.req.From == server.RebuildFromStore {
+		return graphstore.Mark{Log: r.noted.Log, Seq: r.noted.Last}
+	}
+	return graphstore.Mark{Log: ext.Log, Seq: min(ext.Settled, ext.Last)}
+}
+
+// replayAll yields the users of the stream, each with what the points make of the user, and returns how long the reading took.
+func (r *rebuild) replayAll(ctx context.Context, ext feed.Extent, yield func(graphstore.Change) error) (reading time.Duration, err error) {
+	if r.none || r.req.From == server.RebuildFromStore {
+		r.account = &feed.Replayed{Extent: r.noted}
+		return 0, nil
+	}
+	start, yielding := time.Now(), time.Duration(0)
+	r.account, err = r.replay.All(ctx, ext, func(u *feed.ReplayedUser) error {
+		began := time.Now()
+		defer func() { yielding += time.Since(began) }()
+		return r.yieldUser(u, yield)
+	})
+	return time.Since(start) - yielding, err
+}
+
+// yieldUser yields the records of a user of the stream.
 func (r *rebuild) yieldUser(u *feed.ReplayedUser, yield func(graphstore.Change) error) error {
+	var points *backfill.Gathered
+	if r.gather != nil {
+		var err error
+		if points, err = r.gather.User(u.Space); err != nil {
+			return err
+		}
+	}
+	m, err := merge(u.Snapshot, points)
+	if err != nil {
+		return err
+	}
+	return r.yield(u, m, yield)
+}
+
+// yieldPoints yields the records of a user of whom there are only points.
+func (r *rebuild) yieldPoints(p *backfill.Gathered, yield func(graphstore.Change) error) error {
+	u := &feed.ReplayedUser{Space: p.Space(), Snapshot: graphstore.NewSnapshot(p.Space())}
+	m, err := merge(u.Snapshot, p)
+	if err != nil {
+		return err
+	}
+	return r.yield(u, m, yield)
+}
+
+// yield yields the records of a user and counts them.
+func (r *rebuild) yield(u *feed.ReplayedUser, m remade, yield func(graphstore.Change) error) error {
 	var digest graphstore.Digest
-	for c := range u.Snapshot.Records() {
+	for c := range m.graph.Records() {
 		if err := yield(c); err != nil {
 			return err
 		}
@@ -130,7 +179,7 @@ func (r *rebuild) yieldUser(u *feed.ReplayedUser, yield func(graphstore.Change) 
 		r.out.Records[kindOf(c)]++
 	}
 	r.state.wrote(digest.Records())
-	r.user(u, digest)
+	r.user(u, m, digest)
 	return nil
 }
 
@@ -145,99 +194,24 @@ func kindOf(c graphstore.Change) string {
 const maxListed = 1000
 
 // user takes in what became of a user.
-func (r *rebuild) user(u *feed.ReplayedUser, digest graphstore.Digest) {
+func (r *rebuild) user(u *feed.ReplayedUser, m remade, digest graphstore.Digest) {
 	r.out.Users++
-	r.out.Unseen += u.Snapshot.Unseen()
+	r.out.Unseen += m.graph.Unseen()
+	r.lacks.merge(m.lacks)
+	if m.points > 0 {
+		r.users++
+	}
 	r.out.PerUser = append(r.out.PerUser, server.RebuildUser{
-		UserID: u.Space.UserID(), Events: u.Events, Bad: u.Bad, BadFacts: u.BadFacts, Facts: u.Snapshot.Facts(),
-		Records: digest.Records(), Digest: digest.String(),
+		UserID: u.Space.UserID(), Events: u.Events, Points: m.points, Bad: u.Bad, BadFacts: u.BadFacts, Facts: m.graph.Facts(),
+		Records: digest.Records(), Digest: digest.String(), Origins: r.origins.add(m.origins),
 	})
 	if len(r.out.PerUser) >= 2*maxListed {
 		r.shorten()
 	}
 }
 
-// shorten keeps the users with the most events.
+// shorten keeps the users with the most events and points.
 func (r *rebuild) shorten() {
-	slices.SortStableFunc(r.out.PerUser, func(a, b server.RebuildUser) int { return b.Events - a.Events })
+	slices.SortStableFunc(r.out.PerUser, func(a, b server.RebuildUser) int { return b.Events + b.Points - a.Events - a.Points })
 	r.out.PerUser = r.out.PerUser[:min(len(r.out.PerUser), maxListed)]
-}
-
-// report takes in the account of the replay.
-func (r *rebuild) report() {
-	a, ext := r.account, r.account.Extent
-	r.out.Stream = server.RebuildStream{
-		First: ext.First, Last: ext.Last, Oldest: ext.FirstTime, Newest: ext.LastTime, Events: ext.Events,
-		Dropped: ext.Dropped, Deleted: max(a.Gapped, uint64(ext.Deleted)), Complete: ext.Whole() && a.Gapped == 0,
-		Other: r.log != "" && r.log != ext.Log,
-	}
-	for _, g := range a.Gaps {
-		r.out.Stream.Gaps = append(r.out.Stream.Gaps, server.SeqGap{From: g.From, To: g.To})
-	}
-	clear(r.out.Events)
-	for _, typ := range slices.Sorted(maps.Keys(a.Events)) {
-		r.out.Events[string(typ)] = a.Events[typ]
-	}
-	r.out.Problems = r.out.Problems[:0]
-	for _, p := range a.Problems {
-		r.out.Problems = append(r.out.Problems, server.RebuildProblem{
-			Seq: p.Seq, Reason: string(p.Reason), EventID: p.EventID, UserID: p.User, Error: p.Err.Error(), Unburied: p.Unburied,
-		})
-	}
-	r.out.Bad, r.out.BadFacts, r.out.Unburied, r.out.Passes = a.Bad, a.BadFacts, a.Unburied, a.Passes
-	r.out.Deferred = a.Report.DeferredTriples
-	r.out.Log, r.out.UpToSeq = ext.Log, a.Mark(ext.Settled).Seq
-	r.shorten()
-}
-
-// loses says what would be lost by taking the new graph, "" for nothing. A stream that lacks events may lack what tombstones and
-// decisions came from, of which a graph is not whole however many facts it has.
-func (r *rebuild) loses() string {
-	b, a := r.out.Before, r.out.After
-	counts := []struct {
-		of            string
-		before, after int
-		whole         bool // counts although the stream has every event
-	}{
-		{"users", b.Users, a.Users, true},
-		{"facts", b.Facts, a.Facts, true},
-		{"schemas", b.Schemas, a.Schemas, true},
-		{"rows of the merge log", b.Merges, a.Merges, true},
-		{"tombstones", b.Tombstones, a.Tombstones, true},
-		{"records in all", b.Records, a.Records, false},
-	}
-	whole := r.out.Stream.Complete && !r.out.Stream.Other
-	var less []string
-	for _, c := range counts {
-		if c.after < c.before && (c.whole || !whole) {
-			less = append(less, fmt.Sprintf("%d %s instead of %d", c.after, c.of, c.before))
-		}
-	}
-	if len(less) == 0 {
-		return ""
-	}
-	return "what the stream holds makes " + strings.Join(less, ", ")
-}
-
-// settle raises the mark of a graph that was built and is in its place, now that it is known what is bad. settled is up to where
-// the dead letters are stored. A graph that claims less is right as well: some events are then projected again, without
-// effect.
-func (r *rebuild) settle(ctx context.Context, file *graphFile, b built, settled uint64) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamAnswerTime)
-	defer cancel()
-	mark := r.account.Mark(max(settled, r.account.Extent.Settled))
-	err := file.trust(ctx, func(_ context.Context, head graphstore.Head) error {
-		if head.Digest != b.head.Digest {
-			return fmt.Errorf("%w: digest %s after it was taken up, %s when it was written", graphstore.ErrDamaged, head.Digest, b.head.Digest)
-		}
-		return nil
-	})
-	if err == nil {
-		err = file.ApplyMarked(ctx, nil, mark)
-	}
-	if err != nil {
-		r.e.log.Warn("rebuilt graph could not record how far it is: some events are projected again", "mark", mark.Seq, "err", err)
-		return
-	}
-	r.out.UpToSeq = mark.Seq
 }

@@ -372,7 +372,7 @@ func TestKilledRebuild(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			var r server.Rebuild
-			done <- w.cl.call(context.Background(), "POST", "/v1/admin/rebuild", server.RebuildRequest{}, &r)
+			done <- w.cl.call(context.Background(), "POST", "/v1/admin/rebuild", server.RebuildRequest{From: server.RebuildFromLog}, &r)
 		}()
 		time.Sleep(time.Duration(rng.Int64N(int64(took + took/4)))) // likewise
 		w.killAll()
@@ -396,7 +396,7 @@ func TestRebuildIsInterruptedAndAlone(t *testing.T) {
 		s, err := w.cl.rebuildState(context.Background())
 		return err == nil && s.Running
 	})
-	if code, _, errs := kith(t, "--data-dir", w.dir, "compact"); code != exitFailed || !strings.Contains(errs, "rebuild from the stream") {
+	if code, _, errs := kith(t, "--data-dir", w.dir, "compact"); code != exitFailed || !strings.Contains(errs, rebuildName) {
 		t.Errorf("a compaction meanwhile: %d %s", code, errs)
 	}
 	if err := p.stop(); err == nil || !strings.Contains(p.log.String(), "interrupted") {
@@ -416,16 +416,23 @@ func TestRebuildIsInterruptedAndAlone(t *testing.T) {
 	}
 }
 
-func TestRebuildSaysFromWhat(t *testing.T) {
-	if code, _, errs := kith(t, "--data-dir", t.TempDir(), "rebuild"); code != exitUsage || !strings.Contains(errs, "--from-log") {
-		t.Errorf("%d %s", code, errs)
-	}
+func TestRebuildBadCommands(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
-	if code, _, errs := kith(t, "--data-dir", missing, "rebuild", "--from-log"); code != exitUsage || !strings.Contains(errs, missing) {
-		t.Errorf("%d %s", code, errs)
-	}
-	dir := t.TempDir()
-	if code, _, errs := kith(t, "--data-dir", dir, "rebuild", "--from-log"); code != exitFailed || !strings.Contains(errs, "no stream to rebuild from") {
-		t.Errorf("%d %s", code, errs)
+	for _, tc := range []struct {
+		dir  string
+		args []string
+		code int
+		says string
+	}{
+		{t.TempDir(), []string{"--from-log", "--from-store"}, exitUsage, "give neither"},
+		{t.TempDir(), []string{"--from-log", "--no-neighbors"}, exitUsage, "--no-neighbors"},
+		{missing, nil, exitUsage, missing},
+		{missing, []string{"--from-log"}, exitUsage, missing},
+		{t.TempDir(), []string{"--from-log"}, exitFailed, "no stream to rebuild from"},
+		{t.TempDir(), []string{"--user=" + strings.Repeat("x", 600)}, exitUsage, "600"},
+	} {
+		if code, _, errs := kith(t, append([]string{"--data-dir", tc.dir, "rebuild"}, tc.args...)...); code != tc.code || !strings.Contains(errs, tc.says) {
+			t.Errorf("%v: %d %s: want %d and %q", tc.args, code, errs, tc.code, tc.says)
+		}
 	}
 }

@@ -12,17 +12,32 @@ import (
 )
 
 type rebuildCmd struct {
-	FromLog bool   `help:"From what the event stream retains. There is no other way yet, and it has to be said."`
-	User    string `help:"Only the graph of this user."`
-	Force   bool   `help:"Also when something would go that the stream does not bring back."`
-	JSON    bool   `help:"Print JSON."`
+	FromLog     bool   `help:"From what the event stream retains, alone. Without this and --from-store: from both."`
+	FromStore   bool   `help:"From what the vector store has, alone: what only events said goes."`
+	User        string `help:"Only the graph of this user."`
+	NoNeighbors bool   `help:"No semantic_neighbor edges of points, and no searches for them."`
+	Force       bool   `help:"Also when something would go that is not brought back."`
+	JSON        bool   `help:"Print JSON."`
+}
+
+// from says from what.
+func (c rebuildCmd) from() (string, error) {
+	switch {
+	case c.FromLog && c.FromStore:
+		return "", &usageError{errors.New("rebuild: --from-log and --from-store each leave the other source out: give neither to rebuild from both")}
+	case c.FromLog && c.NoNeighbors:
+		return "", &usageError{errors.New("rebuild: --no-neighbors is about points, which --from-log does not read")}
+	case c.FromLog:
+		return server.RebuildFromLog, nil
+	case c.FromStore:
+		return server.RebuildFromStore, nil
+	default:
+		return server.RebuildFromBoth, nil
+	}
 }
 
 // Run makes the graph again, by the running service or on the files.
 func (c rebuildCmd) Run(e *env) error {
-	if !c.FromLog {
-		return &usageError{errors.New("rebuild: say from what: --from-log makes the graph again from the event stream")}
-	}
 	out, via, err := c.rebuild(e)
 	if err != nil {
 		return err
@@ -45,7 +60,10 @@ func (c rebuildCmd) Run(e *env) error {
 
 // rebuild has it done and prints how far it is meanwhile.
 func (c rebuildCmd) rebuild(e *env) (out server.Rebuild, via string, err error) {
-	req := server.RebuildRequest{UserID: c.User, Force: c.Force}
+	req := server.RebuildRequest{UserID: c.User, Force: c.Force, NoNeighbors: c.NoNeighbors}
+	if req.From, err = c.from(); err != nil {
+		return out, "", err
+	}
 	_, running, err := e.running()
 	if err != nil {
 		return out, "", err
@@ -128,7 +146,10 @@ func (e *env) watchRebuild(ask func(context.Context) (server.RebuildState, error
 // rebuildLine is one line of progress.
 func rebuildLine(s server.RebuildState) string {
 	line := fmt.Sprintf("%6s  %s", time.Since(s.Since).Round(time.Second), s.Phase)
-	if s.ToSeq > 0 {
+	switch {
+	case s.ToSeq == 0 && s.OfPoints > 0:
+		line += fmt.Sprintf(": point %d of %d", s.Points, s.OfPoints)
+	case s.ToSeq > 0:
 		line += fmt.Sprintf(": event %d of %d", s.Seq, s.ToSeq)
 		if s.Pass > 1 {
 			line += fmt.Sprintf(" in pass %d", s.Pass)

@@ -9,16 +9,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/nats-io/nats.go/jetstream"
-
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/child"
 	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/vdb"
 )
 
 // rebuildFiles rebuilds on the files of a data directory that no service runs on. It returns what it did and whom the stream was
 // asked from.
 func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state *rebuildState) (out server.Rebuild, via string, err error) {
+	if req, err = rebuildRequest(req); err != nil {
+		return out, "", &usageError{err}
+	}
 	var space graphstore.Space
 	if req.UserID != "" {
 		if space, err = graphstore.NewSpace(req.UserID); err != nil {
@@ -33,7 +35,7 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 		return out, "", err
 	}
 	defer func() { err = firstError(err, lock.unlock()) }()
-	if err := sweepSockets(e.cfg.DataDir); err != nil {
+	if err := errors.Join(sweepSockets(e.cfg.DataDir), sweepRebuild(e.cfg)); err != nil {
 		e.log.Warn("files of earlier runs stay", "err", err)
 	}
 	js, via, done, err := e.openStream()
@@ -41,29 +43,41 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 		return out, "", err
 	}
 	defer func() { err = firstError(err, done()) }()
+	var store vdb.Store
+	if req.From != server.RebuildFromLog {
+		if store, err = e.openVectors(); err != nil {
+			return out, "", err
+		}
+		defer func() { err = firstError(err, store.Close()) }()
+		via += ", and the vector store"
+	}
 	file, err := e.openGraph(graphPath(e.cfg), child.Hooks{}, false)
 	if err != nil {
 		return out, "", err
 	}
 	defer func() { err = firstError(err, file.Close()) }()
-	out, err = e.rebuildFile(ctx, js, file, req, space, state)
+	r, err := e.newRebuild(js, store, req, state)
+	if err != nil {
+		return out, "", err
+	}
+	defer r.close()
+	out, err = r.onFile(ctx, file, space)
 	return out, via, err
 }
 
-func (e *env) rebuildFile(ctx context.Context, js jetstream.JetStream, file *graphFile, req server.RebuildRequest, space graphstore.Space,
-	state *rebuildState) (server.Rebuild, error) {
-	r, err := e.newRebuild(js, req, state)
-	if err != nil {
-		return server.Rebuild{}, err
-	}
-	state.begin(req.UserID)
-	if space.IsZero() {
+// onFile does it on the graph's file.
+func (r *rebuild) onFile(ctx context.Context, file *graphFile, space graphstore.Space) (server.Rebuild, error) {
+	r.state.begin(r.req)
+	err := r.ask(ctx)
+	switch {
+	case err != nil:
+	case space.IsZero():
 		err = r.fileWhole(ctx, file)
-	} else {
+	default:
 		err = r.fileUser(ctx, file, space)
 	}
 	r.out.TookMS = time.Since(r.start).Milliseconds()
-	state.end(r.out, err)
+	r.state.end(r.out, err)
 	return r.out, err
 }
 
@@ -77,6 +91,12 @@ func (r *rebuild) fileWhole(ctx context.Context, file *graphFile) error {
 	foreign := errors.Is(unreadable, child.ErrForeign) || errors.Is(unreadable, child.ErrNewerSchema)
 	if errors.Is(unreadable, child.ErrInUse) || ctx.Err() != nil || (foreign && !r.req.Force) {
 		return unreadable
+	}
+	if unreadable == nil && r.out.Before.Facts > 0 {
+		why, err := r.emptied(func() (bool, error) { return storedIn(ctx, file) })
+		if r.out.Refused = why; err != nil || why != "" {
+			return err
+		}
 	}
 	b, err := r.build(ctx, file)
 	if err != nil {
@@ -139,8 +159,11 @@ func (r *rebuild) fileUser(ctx context.Context, file *graphFile, space graphstor
 		return fmt.Errorf("read head of graph: %w", err)
 	}
 	r.out.GraphID = head.ID
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
 	r.state.phase("reading the stream")
-	u := r.replay.User(space)
+	u := r.newUserReplay(space)
 	start := time.Now()
 	if err := r.readUser(ctx, u); err != nil {
 		return err
@@ -151,9 +174,9 @@ func (r *rebuild) fileUser(ctx context.Context, file *graphFile, space graphstor
 		return err
 	}
 	start = time.Now()
-	changes := r.compareUser(u, old, head.Mark)
-	if r.out.Refused != "" {
-		return nil
+	changes, err := r.compareUser(u, old, head.Mark)
+	if err != nil || r.out.Refused != "" {
+		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err

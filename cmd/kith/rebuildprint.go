@@ -23,9 +23,13 @@ func (e *env) printRebuild(r server.Rebuild) {
 	if !r.Done {
 		verb = "did not rebuild"
 	}
-	e.printf("%s %s: %d facts of %d users, %d records (%s), every event up to %d, in %s\n", verb, what, r.After.Facts, r.After.Users, r.After.Records,
-		countsText(r.Records), r.UpToSeq, millis(r.TookMS))
-	e.printf("  reading %s, writing %s, taking up %s", millis(r.ReadMS), millis(r.WriteMS), millis(r.SwapMS))
+	if r.After.Digest == "" { // refused before anything was read
+		e.printf("%s %s from %s\n", verb, what, fromText(r))
+		return
+	}
+	e.printf("%s %s from %s: %d facts of %d users, %d records (%s), %s, in %s\n", verb, what, fromText(r), r.After.Facts, r.After.Users, r.After.Records,
+		countsText(r.Records), upToText(r), millis(r.TookMS))
+	e.printf("  reading points %s, reading events %s, writing %s, taking up %s", millis(r.ScanMS), millis(r.ReadMS), millis(r.WriteMS), millis(r.SwapMS))
 	if r.Passes > 1 {
 		e.printf("; read in %d passes", r.Passes)
 	}
@@ -36,11 +40,78 @@ func (e *env) printRebuild(r server.Rebuild) {
 	e.printReplaced(r.Replaced)
 	e.printRead(r)
 	e.printStream(r.Stream)
-	e.printf("  left to a backfill: %d facts that others name and no event is about", r.Unseen)
-	if !r.Stream.Complete {
-		e.printf(", and what only the missing events said")
+	e.printPoints(r.Points)
+	e.printOrigins(r)
+	if len(r.Missing) > 0 {
+		e.printf("  had from nowhere:\n    %s\n", strings.Join(r.Missing, "\n    "))
 	}
-	e.printf("; facts of the vector store without a node were not looked for\n")
+}
+
+// fromText says what the graph is made of.
+func fromText(r server.Rebuild) string {
+	switch {
+	case r.From == server.RebuildFromLog:
+		return "the event stream alone"
+	case r.From == server.RebuildFromStore:
+		return "the vector store alone"
+	case r.Stream.None:
+		return "the vector store alone, since there is no event stream"
+	default:
+		return "event stream and vector store"
+	}
+}
+
+// upToText says which events are in the graph.
+func upToText(r server.Rebuild) string {
+	switch {
+	case r.Stream.None:
+		return "no event"
+	case r.Stream.Unread:
+		return fmt.Sprintf("no event up to %d", r.Stream.Noted)
+	default:
+		return fmt.Sprintf("every event up to %d", r.UpToSeq)
+	}
+}
+
+func (e *env) printPoints(p *server.RebuildPoints) {
+	if p == nil {
+		return
+	}
+	e.printf("  points: %d read of %d, of %d facts of %d users; %d facts settled by them", p.Scanned, p.Total, p.Facts, p.Users, p.Settled)
+	for _, of := range []struct {
+		n    int64
+		what string
+	}{
+		{p.Skipped, "are no facts"}, {p.Duplicates, "are second points of a fact"}, {p.BadFacts, "break the rules of events"},
+		{p.BadVectors, "have no vector to search by"}, {p.Forgotten, "are of users forgotten later"},
+	} {
+		if of.n > 0 {
+			e.printf("; %d %s", of.n, of.what)
+		}
+	}
+	e.printf("\n")
+	for i, text := range p.Problems {
+		if i == maxPrinted {
+			e.printf("    and more\n")
+			break
+		}
+		e.printf("    %s\n", text)
+	}
+}
+
+// printOrigins prints what came from where, as a table.
+func (e *env) printOrigins(r server.Rebuild) {
+	if len(r.Origins) == 0 {
+		return
+	}
+	e.printf("  what came from where:\n    %-18s %10s %12s %10s %10s %10s %10s\n", "", "log alone", "store alone", "both", "together", "changed", "gone")
+	line := func(kind string, o server.RebuildOrigins) {
+		e.printf("    %-18s %10d %12d %10d %10d %10d %10d\n", kind, o.Log, o.Store, o.Both, o.Together, o.Changed, o.Gone)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Origins)) {
+		line(kind, r.Origins[kind])
+	}
+	line("all", r.OriginsAll)
 }
 
 func digestText(digest, why string) string {
@@ -105,14 +176,23 @@ func (e *env) printRead(r server.Rebuild) {
 			e.printf("    and %d more users\n", r.Users-maxPrinted)
 			break
 		}
-		e.printf("    %s: %d events, %d facts, %d records\n", u.UserID, u.Events, u.Facts, u.Records)
+		o := u.Origins
+		e.printf("    %s: %d events, %d points, %d facts, %d records (log alone %d, store alone %d, both %d, together %d)\n", u.UserID, u.Events, u.Points,
+			u.Facts, u.Records, o.Log, o.Store, o.Both, o.Together)
 	}
 }
 
 func (e *env) printStream(s server.RebuildStream) {
-	if s.Events == 0 {
+	switch {
+	case s.None:
+		e.printf("  stream: there is none\n")
+		return
+	case s.Unread:
+		e.printf("  stream: not read; the feed goes on after event %d, the last before the points were read\n", s.Noted)
+		return
+	case s.Events == 0:
 		e.printf("  stream: empty after event %d\n", s.Last)
-	} else {
+	default:
 		e.printf("  stream: events %d to %d, the oldest of %s\n", s.First, s.Last, s.Oldest.UTC().Format(time.RFC3339))
 	}
 	if s.Other {

@@ -15,12 +15,12 @@ import (
 var errTakingUp = errors.New("the graph was rebuilt and is being read")
 
 // rebuildName is a rebuild among the maintenance.
-const rebuildName = "rebuild from the stream"
+const rebuildName = "rebuild of the graph"
 
 // RebuildState says how far a rebuild is.
 func (s *service) RebuildState() server.RebuildState { return s.rebuilds.get() }
 
-// Rebuild makes the whole graph, or one user's, again from the stream.
+// Rebuild makes the whole graph, or one user's, again from the stream and the vector store.
 func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (server.Rebuild, error) {
 	if s.host == nil {
 		return server.Rebuild{}, fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
@@ -28,14 +28,17 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 	if s.js == nil {
 		return server.Rebuild{}, fmt.Errorf("%w: there is no event stream here", server.ErrBadRequest)
 	}
+	req, err := rebuildRequest(req)
+	if err != nil {
+		return server.Rebuild{}, err
+	}
 	var space graphstore.Space
 	if req.UserID != "" {
-		var err error
 		if space, err = graphstore.NewSpace(req.UserID); err != nil {
 			return server.Rebuild{}, fmt.Errorf("%w: %w", server.ErrBadRequest, err)
 		}
 	}
-	r, err := s.e.newRebuild(s.js, req, &s.rebuilds)
+	r, err := s.e.newRebuild(s.js, s.vectors, req, &s.rebuilds)
 	if err != nil {
 		return server.Rebuild{}, err
 	}
@@ -43,14 +46,19 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 		if name := s.backfills.busy(); name != "" {
 			return fmt.Errorf("%w: %s", server.ErrBusy, name)
 		}
-		s.rebuilds.begin(req.UserID)
+		if !s.verifies.turn.TryLock() {
+			return fmt.Errorf("%w: verification of the graph", server.ErrBusy)
+		}
+		s.verifies.turn.Unlock() // one that begins now sees this rebuild
+		defer r.close()
+		s.rebuilds.begin(req)
 		err := s.host.rebuild(ctx, r, space)
 		r.out.TookMS = time.Since(r.start).Milliseconds()
 		s.rebuilds.end(r.out, err)
 		return err
 	})
 	if err == nil {
-		s.e.log.Info("graph rebuilt from the stream", "user", req.UserID, "done", r.out.Done, "refused", r.out.Refused, "facts", r.out.After.Facts,
+		s.e.log.Info("graph rebuilt", "from", req.From, "user", req.UserID, "done", r.out.Done, "refused", r.out.Refused, "facts", r.out.After.Facts,
 			"seq", r.out.UpToSeq, "bad", r.out.Bad, "took", time.Since(r.start))
 	}
 	return r.out, err
@@ -65,16 +73,22 @@ func (h *graphHost) rebuild(ctx context.Context, r *rebuild, space graphstore.Sp
 		_, err := g.View(probeSpace())
 		return fmt.Errorf("%w: %w: stop the service to rebuild a graph that it cannot load", server.ErrNoGraph, err)
 	}
+	if err := r.ask(ctx); err != nil {
+		return err
+	}
 	if !space.IsZero() {
 		return h.rebuildUser(ctx, r, space)
 	}
 	return h.rebuildWhole(ctx, r, g)
 }
 
-// rebuildUser reads the stream while the feed goes on, and then, while the feed has stopped, what came since, so that it
+// rebuildUser reads points and stream while the feed goes on, and then, while the feed has stopped, what came since, so that it
 // compares two graphs of the same events.
 func (h *graphHost) rebuildUser(ctx context.Context, r *rebuild, space graphstore.Space) error {
-	u := r.replay.User(space)
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
+	u := r.newUserReplay(space)
 	r.state.phase("reading the stream")
 	start := time.Now()
 	if err := r.readUser(ctx, u); err != nil {
@@ -97,9 +111,9 @@ func (h *graphHost) rebuildUser(ctx context.Context, r *rebuild, space graphstor
 			return nil, fmt.Errorf("read graph of user: %w", err)
 		}
 		r.out.GraphID = head.ID
-		changes := r.compareUser(u, old, head.Mark)
-		if r.out.Refused != "" {
-			return nil, nil //nolint:nilnil // the same graph goes on
+		changes, err := r.compareUser(u, old, head.Mark)
+		if err != nil || r.out.Refused != "" {
+			return nil, err // the same graph goes on
 		}
 		r.state.swapping("changing the graph")
 		if len(changes) > 0 {
@@ -125,6 +139,12 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 	}
 	n := g.Counts()
 	r.before(head, graphstore.Stats{Spaces: n.Spaces, Facts: n.Facts, Schemas: n.Schemas, Merges: n.Merges, Tombstones: n.Tombstones})
+	if n.Facts > 0 {
+		why, err := r.emptied(func() (bool, error) { return storedIn(ctx, h.file) })
+		if r.out.Refused = why; err != nil || why != "" {
+			return err
+		}
+	}
 	b, err := r.build(ctx, h.file)
 	if err != nil {
 		return err

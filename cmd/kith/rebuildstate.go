@@ -4,14 +4,16 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/internal/server"
 	"github.com/kithgraph/kith/projector/feed"
 )
 
 // rebuildState is how far a rebuild is, for whoever asks meanwhile.
 type rebuildState struct {
-	mu  sync.Mutex
-	now server.RebuildState
+	mu     sync.Mutex
+	now    server.RebuildState
+	points *backfill.Gather // that reads them; nil: none does
 }
 
 func (s *rebuildState) set(change func(*server.RebuildState)) {
@@ -23,17 +25,28 @@ func (s *rebuildState) set(change func(*server.RebuildState)) {
 func (s *rebuildState) get() server.RebuildState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.now
+	now := s.now
+	if s.points != nil {
+		a := s.points.Account()
+		now.Points, now.OfPoints = a.Scanned, a.Total
+	}
+	return now
 }
 
-func (s *rebuildState) begin(user string) {
+func (s *rebuildState) begin(req server.RebuildRequest) {
 	s.set(func(now *server.RebuildState) {
-		*now = server.RebuildState{Running: true, UserID: user, Since: time.Now().UTC(), Phase: "beginning"}
+		*now = server.RebuildState{Running: true, UserID: req.UserID, From: req.From, Since: time.Now().UTC(), Phase: "beginning"}
 	})
+}
+
+// scanning begins the reading of points.
+func (s *rebuildState) scanning(points *backfill.Gather) {
+	s.set(func(now *server.RebuildState) { now.Phase, s.points = "reading the points", points })
 }
 
 func (s *rebuildState) end(out server.Rebuild, err error) {
 	s.set(func(now *server.RebuildState) {
+		s.points = nil
 		*now = server.RebuildState{Last: &out}
 		if err != nil {
 			now.Last, now.LastError = nil, err.Error()

@@ -9,44 +9,100 @@ import (
 	"github.com/kithgraph/kith/projector/feed"
 )
 
+// newUserReplay returns a replay of the user's events. A rebuild from the points alone passes over those up to the noted end: what
+// they said and the points do not is meant to be left out.
+func (r *rebuild) newUserReplay(space graphstore.Space) *feed.UserReplay {
+	u := r.replay.User(space)
+	if r.req.From == server.RebuildFromStore && !r.none {
+		u.Skip(r.noted)
+	}
+	return u
+}
+
 // readUser reads the events of the user that were not read yet.
 func (r *rebuild) readUser(ctx context.Context, u *feed.UserReplay) error {
 	ext, err := r.extent(ctx)
-	if err != nil {
+	if err != nil || r.none {
 		return err
 	}
 	return u.Read(ctx, ext)
 }
 
-// compareUser compares the graph of a user that the stream gives with the one that is there, and returns the changes that
-// make the second the first, none if it refuses to.
-func (r *rebuild) compareUser(u *feed.UserReplay, old *graphstore.Snapshot, mark graphstore.Mark) []graphstore.Change {
-	made, account := u.Result()
+// mergeUser plans the user's points over what the stream gives.
+func (r *rebuild) mergeUser(made *feed.ReplayedUser) (remade, error) {
+	if r.gather == nil {
+		return merge(made.Snapshot, nil)
+	}
+	points, err := r.gather.User(made.Space)
+	if err != nil {
+		return remade{}, err
+	}
+	return merge(made.Snapshot, points)
+}
+
+// compareUser compares the graph of a user that was made with the one that is there, and returns the changes that make the second
+// the first, none if it refuses to.
+func (r *rebuild) compareUser(u *feed.UserReplay, old *graphstore.Snapshot, mark graphstore.Mark) ([]graphstore.Change, error) {
+	user, account := u.Result()
+	m, err := r.mergeUser(user)
+	if err != nil {
+		return nil, err
+	}
 	r.account, r.log = account, mark.Log
 	r.out.Before = countsOfUser(old, old.Digest())
 	var after graphstore.Digest
-	for c := range made.Snapshot.Records() {
+	for c := range m.graph.Records() {
 		after.Add(c)
 		r.out.Records[kindOf(c)]++
 	}
-	r.out.After = countsOfUser(made.Snapshot, after)
-	r.user(made, after)
+	r.out.After = countsOfUser(m.graph, after)
+	r.user(user, m, after)
 	r.report()
 	d := difference{out: &server.RebuildChanges{New: map[string]int{}, Changed: map[string]int{}, Gone: map[string]int{}, Keys: []string{}}}
-	d.compare(old, made.Snapshot)
+	d.compare(old, m.graph)
 	r.out.Replaced = d.out
-	switch whole := r.out.Stream.Complete && !r.out.Stream.Other; {
+	if r.out.Refused, err = r.refusesUser(d, old); err != nil || r.out.Refused != "" {
+		return nil, err
+	}
+	return d.changes, nil
+}
+
+// refusesUser says why what is different is not changed, "" if it is.
+func (r *rebuild) refusesUser(d difference, old *graphstore.Snapshot) (string, error) {
+	if why, err := r.emptied(func() (bool, error) { return storedOf(old), nil }); err != nil || why != "" {
+		return why, err
+	}
+	switch {
 	case r.req.Force:
 	case d.said > 0:
 		// A stream that was deleted and made again is whole as well, and has nothing.
-		r.out.Refused = fmt.Sprintf("%d facts, schemas, decisions or tombstones of the user would go, of which the stream has no event (force does it all the same)", d.said)
-	case d.lost > 0 && !whole:
-		r.out.Refused = fmt.Sprintf("%d records of the user would change or go, and the stream no longer has every event: they may be what those said (force does it all the same)", d.lost)
+		return fmt.Sprintf("%d facts, schemas, decisions or tombstones of the user would go, which %s (force does it all the same)", d.said, r.lackText()), nil
+	case d.lost > 0 && !r.whole():
+		return fmt.Sprintf("%d records of the user would change or go, and %s: they may be what was said there (force does it all the same)", d.lost, r.partText()), nil
 	}
-	if r.out.Refused != "" {
-		return nil
+	return "", nil
+}
+
+func (r *rebuild) lackText() string {
+	switch {
+	case r.gather == nil:
+		return "no event of the stream is about"
+	case r.none || r.req.From == server.RebuildFromStore:
+		return "no point is about"
+	default:
+		return "no event of the stream and no point is about"
 	}
-	return d.changes
+}
+
+func (r *rebuild) partText() string {
+	switch {
+	case r.none:
+		return "there is no stream"
+	case r.req.From == server.RebuildFromStore:
+		return "the stream was not read"
+	default:
+		return "the stream no longer has every event"
+	}
 }
 
 func countsOfUser(s *graphstore.Snapshot, digest graphstore.Digest) server.RebuildCounts {

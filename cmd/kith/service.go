@@ -71,7 +71,7 @@ func open(e *env, serving bool) (*service, error) {
 	if s.lock, err = lockData(e.cfg.DataDir); err != nil {
 		return nil, err
 	}
-	if err := sweepSockets(e.cfg.DataDir); err != nil {
+	if err := errors.Join(sweepSockets(e.cfg.DataDir), sweepRebuild(e.cfg)); err != nil {
 		e.log.Warn("files of earlier runs stay", "err", err)
 	}
 	if err := s.openStores(); err != nil {

@@ -2,16 +2,27 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/kithgraph/kith/vdb"
 )
 
-// Rebuilder makes graphs again from the event stream.
+// What a graph is made again from.
+const (
+	RebuildFromBoth  = "both"
+	RebuildFromLog   = "log"
+	RebuildFromStore = "store"
+)
+
+// Rebuilder makes graphs again from the event stream and the vector store.
 type Rebuilder interface {
-	// Rebuild makes the whole graph, or one user's, again from what the event stream retains, and puts it in the place of
-	// the present one. Errors like Backup's; the graph is then as it was, and so it is when the result is Refused.
+	// Rebuild makes the whole graph, or one user's, again from what the event stream retains and what the vector store has, or
+	// from one of the two, and puts it in the place of the present one. Errors like Backup's, and those of the vector store;
+	// the graph is then as it was, and so it is when the result is Refused.
 	Rebuild(ctx context.Context, req RebuildRequest) (Rebuild, error)
 	// RebuildState says how far a rebuild is, and how the last one ended. It must not block.
 	RebuildState() RebuildState
@@ -20,14 +31,27 @@ type Rebuilder interface {
 // RebuildRequest is the body of POST /v1/admin/rebuild.
 type RebuildRequest struct {
 	UserID string `json:"user_id,omitempty" maxLength:"512" doc:"Only the graph of this user; absent: the whole graph."`
-	Force  bool   `json:"force,omitempty" doc:"Also when something would go that the stream does not bring back."`
+	Force  bool   `json:"force,omitempty" doc:"Also when something would go that is not brought back."`
+	From   string `json:"from,omitempty" enum:"both,log,store" doc:"From what: both (as if absent), the event stream alone (log), or the vector store alone (store)."`
+	// NoNeighbors leaves out semantic_neighbor edges of points, and with them the searches for each point.
+	NoNeighbors bool `json:"no_neighbors,omitempty" doc:"No semantic_neighbor edges of points, and no searches for them. Not with log."`
 }
 
 // Rebuild is the account of a rebuild.
 type Rebuild struct {
 	UserID  string `json:"user_id,omitempty"`
+	From    string `json:"from"` // both, log or store
 	Done    bool   `json:"done"`
 	Refused string `json:"refused,omitempty"` // why nothing was changed
+
+	// Points is what the vector store had; absent if it was not asked.
+	Points *RebuildPoints `json:"points,omitempty"`
+	// Origins says of the records of the graph that was made where they are from, by kind: fact, entity, topic, schema, ref,
+	// merge, tombstone, and of edges by their type. OriginsAll adds them up.
+	Origins    map[string]RebuildOrigins `json:"origins"`
+	OriginsAll RebuildOrigins            `json:"origins_all"`
+	// Missing says what could be had from neither.
+	Missing []string `json:"missing"`
 
 	Stream    RebuildStream    `json:"stream"`
 	Events    map[string]int   `json:"events"`    // projected, by type
@@ -37,9 +61,9 @@ type Rebuild struct {
 	Problems  []RebuildProblem `json:"problems"`  // the first of both
 	Passes    int              `json:"passes"`    // over the stream: more than one where memory is short
 	Users     int              `json:"users"`
-	PerUser   []RebuildUser    `json:"per_user"` // those with the most events
+	PerUser   []RebuildUser    `json:"per_user"` // those with the most events and points
 	Records   map[string]int   `json:"records"`  // of the graph that was made, by kind
-	Unseen    int              `json:"unseen"`   // facts that are named and that no event is about: a backfill must bring them
+	Unseen    int              `json:"unseen"`   // facts that are named and that no event and no point that was read is about
 	Deferred  int              `json:"deferred"` // claims of facts that this version does not project
 	GraphID   string           `json:"graph_id,omitempty"`
 	Log       string           `json:"log"`
@@ -53,10 +77,56 @@ type Rebuild struct {
 	After       RebuildCounts `json:"after"`
 	Aside       string        `json:"aside,omitempty"` // where the graph is that could not be opened
 
+	ScanMS  int64 `json:"scan_ms"`  // reading the points and searching neighbours
 	ReadMS  int64 `json:"read_ms"`  // reading the stream and projecting
-	WriteMS int64 `json:"write_ms"` // writing the file, or the transaction
+	WriteMS int64 `json:"write_ms"` // planning the points and writing the file, or the transaction
 	SwapMS  int64 `json:"swap_ms"`  // until searches had the graph
 	TookMS  int64 `json:"took_ms"`
+}
+
+// RebuildOrigins counts records of the graph that was made by what makes them: each of the first four is disjoint from the others,
+// and their sum is all.
+type RebuildOrigins struct {
+	Log      int `json:"log"`      // the stream alone makes them, the points alone do not
+	Store    int `json:"store"`    // the points alone make them, the stream alone does not
+	Both     int `json:"both"`     // each of the two makes them
+	Together int `json:"together"` // neither makes them without the other, as an edge between a fact of each
+
+	// Changed are those of Log and Both that the points made other than the stream did, as a fact whose time only the point has.
+	Changed int `json:"changed"`
+	// Gone are not in the graph: the stream alone would make them, and the points took them away, as an edge to the next fact in
+	// time where a fact of the points is in between.
+	Gone int `json:"gone"`
+}
+
+// Sum counts the records.
+func (o RebuildOrigins) Sum() int { return o.Log + o.Store + o.Both + o.Together }
+
+// Add adds others.
+func (o *RebuildOrigins) Add(other RebuildOrigins) {
+	o.Log += other.Log
+	o.Store += other.Store
+	o.Both += other.Both
+	o.Together += other.Together
+	o.Changed += other.Changed
+	o.Gone += other.Gone
+}
+
+// RebuildPoints is what the vector store had.
+type RebuildPoints struct {
+	Total      int64 `json:"total"` // that the store said it had, before the scan
+	Scanned    int64 `json:"scanned"`
+	Facts      int64 `json:"facts"`      // that they are of
+	Users      int64 `json:"users"`      // who have some
+	Skipped    int64 `json:"skipped"`    // no facts: without a user, an id out of rule
+	Duplicates int64 `json:"duplicates"` // second points of one fact
+	BadFacts   int64 `json:"bad_facts"`  // break the rules of events
+	BadVectors int64 `json:"bad_vectors"`
+	Forgotten  int64 `json:"forgotten"` // of users that were forgotten later
+	Settled    int64 `json:"settled"`   // facts of which the points settled something that no event had
+	Searches   int64 `json:"searches"`
+	// Problems names the first that are skipped, bad or without a usable vector or list.
+	Problems []string `json:"problems"`
 }
 
 // RebuildStream is what the stream had.
@@ -70,6 +140,9 @@ type RebuildStream struct {
 	Deleted  uint64    `json:"deleted"`        // between the first and the last, removed one by one
 	Gaps     []SeqGap  `json:"gaps,omitempty"` // the first of these
 	Complete bool      `json:"complete"`       // it has every event that it ever had
+	None     bool      `json:"none"`           // there is no stream
+	Unread   bool      `json:"unread"`         // it was not read, but for events that came during the rebuild
+	Noted    uint64    `json:"noted_seq"`      // its last event before the first point was read
 	Other    bool      `json:"other_log"`      // the graph that was there was made of another stream, or an earlier one of the name
 }
 
@@ -95,11 +168,14 @@ type RebuildProblem struct {
 type RebuildUser struct {
 	UserID   string `json:"user_id"`
 	Events   int    `json:"events"`
+	Points   int    `json:"points"` // facts that the points are of
 	Bad      int    `json:"bad"`
 	BadFacts int    `json:"bad_facts"`
 	Facts    int    `json:"facts"`
 	Records  int    `json:"records"`
 	Digest   string `json:"digest"`
+
+	Origins RebuildOrigins `json:"origins"`
 }
 
 // RebuildCounts describes a graph.
@@ -114,7 +190,7 @@ type RebuildCounts struct {
 }
 
 // RebuildChanges is what the graph of one user was changed by, in one transaction, by kind of record. Gone and Changed are what
-// was there and is not in what the stream gives.
+// was there and is not in what was made.
 type RebuildChanges struct {
 	Equal   int            `json:"equal"`
 	New     map[string]int `json:"new"`
@@ -127,10 +203,13 @@ type RebuildChanges struct {
 type RebuildState struct {
 	Running bool      `json:"running"`
 	UserID  string    `json:"user_id,omitempty"`
+	From    string    `json:"from,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
 	Phase   string    `json:"phase,omitempty"`
 	// Swapping says that it can no longer be cancelled: the new graph is taking its place.
 	Swapping bool   `json:"swapping"`
+	Points   int64  `json:"points,omitempty"`    // read
+	OfPoints int64  `json:"of_points,omitempty"` // that the store has
 	Pass     int    `json:"pass,omitempty"`
 	Seq      uint64 `json:"seq,omitempty"`    // of the stream, read in this pass
 	ToSeq    uint64 `json:"to_seq,omitempty"` // the last one to be read
@@ -151,7 +230,7 @@ type (
 
 func (s *Server) registerRebuild(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "rebuild", Method: http.MethodPost, Path: "/v1/admin/rebuild", Summary: "Make the graph again from the event stream",
+		OperationID: "rebuild", Method: http.MethodPost, Path: "/v1/admin/rebuild", Summary: "Make the graph again from event stream and vector store",
 		Description: "Searches go on, and events are projected meanwhile but for a moment at the end. The answer comes when it is done; a client that goes before cancels it.",
 		Middlewares: huma.Middlewares{patient},
 	}, s.rebuildOp)
@@ -162,7 +241,12 @@ func (s *Server) registerRebuild(api huma.API) {
 
 func (s *Server) rebuildOp(ctx context.Context, in *rebuildInput) (*rebuildOutput, error) {
 	r, err := s.ops.Rebuild(ctx, in.Body)
-	if err != nil {
+	switch {
+	case errors.Is(err, vdb.ErrUnavailable):
+		return nil, huma.Error503ServiceUnavailable(err.Error())
+	case errors.Is(err, vdb.ErrNoCollection):
+		return nil, huma.Error422UnprocessableEntity(err.Error())
+	case err != nil:
 		return nil, s.adminError(err)
 	}
 	return &rebuildOutput{r}, nil

@@ -22,6 +22,10 @@ type ReplayConfig struct {
 	// made. Defaults to 0, which is no bound.
 	MaxBytes int64
 
+	// Group says which users of a pass are yielded together: those of one number one after the other, the smallest first. Defaults
+	// to one group.
+	Group func(user string) int
+
 	// Progress is told how far a replay is, some times a second, in the replay's own goroutine. Defaults to doing nothing.
 	Progress func(ReplayProgress)
 
@@ -31,6 +35,9 @@ type ReplayConfig struct {
 
 func (c ReplayConfig) withDefaults() ReplayConfig {
 	c.Limits = c.Limits.WithDefaults()
+	if c.Group == nil {
+		c.Group = func(string) int { return 0 }
+	}
 	if c.Progress == nil {
 		c.Progress = func(ReplayProgress) {}
 	}

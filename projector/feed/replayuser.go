@@ -40,5 +40,8 @@ func (u *UserReplay) Read(ctx context.Context, ext Extent) error {
 	return u.p.exhume(ctx, &u.p.out)
 }
 
+// Skip passes over the events that were there at ext, as if they had been read.
+func (u *UserReplay) Skip(ext Extent) { u.p.out.Extent, u.next = ext, ext.Last+1 }
+
 // Result returns the user as of the last Read, and the account of all of them.
 func (u *UserReplay) Result() (*ReplayedUser, *Replayed) { return u.user, &u.p.out }

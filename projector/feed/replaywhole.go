@@ -81,8 +81,8 @@ func (p places) after(limit, taken int64, users int) places {
 }
 
 // All makes the graphs of all users, of the events that were there at ext, and yields them one after the other; an error of
-// yield ends it. Each user is yielded once, when the graph is complete. Events that are removed from the stream
-// meanwhile may be missing. The order of users depends on their ids and on [ReplayConfig.MaxBytes].
+// yield ends it. Each user is yielded once, when the graph is complete, those of a pass by group and id. Events that are
+// removed from the stream meanwhile may be missing. Which users make a pass depends on their ids and on [ReplayConfig.MaxBytes].
 func (r *Replay) All(ctx context.Context, ext Extent, yield func(*ReplayedUser) error) (*Replayed, error) {
 	out := &Replayed{Extent: ext, Events: map[projector.Type]int{}}
 	at, taken, users := places{0, math.MaxUint64}, int64(0), 0
@@ -110,14 +110,17 @@ func (r *Replay) All(ctx context.Context, ext Extent, yield func(*ReplayedUser) 
 	}
 }
 
-// yield yields the users by their ids, and lets go of each.
+// yield yields the users by group and id, and lets go of each.
 func (p *projection) yield(yield func(*ReplayedUser) error) error {
 	users := make([]*ReplayedUser, 0, len(p.users))
 	for _, u := range p.users {
 		users = append(users, u)
 	}
 	clear(p.users)
-	slices.SortFunc(users, func(a, b *ReplayedUser) int { return cmp.Compare(a.Space.UserID(), b.Space.UserID()) })
+	slices.SortFunc(users, func(a, b *ReplayedUser) int {
+		x, y := a.Space.UserID(), b.Space.UserID()
+		return cmp.Or(cmp.Compare(p.cfg.Group(x), p.cfg.Group(y)), cmp.Compare(x, y))
+	})
 	for i, u := range users {
 		users[i] = nil
 		if err := yield(u); err != nil {

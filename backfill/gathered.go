@@ -1,0 +1,52 @@
+package backfill
+
+import (
+	"fmt"
+
+	"github.com/kithgraph/kith/graphstore"
+)
+
+// Gathered is what the points of one user say.
+type Gathered struct {
+	g *Gather
+	u *userFacts
+}
+
+func newGathered(g *Gather, u *userFacts) *Gathered {
+	twice := u.dropRepeats()
+	g.r.change(func(rep *Account) { rep.Duplicates += int64(twice) })
+	return &Gathered{g, u}
+}
+
+// Space returns whose they are.
+func (p *Gathered) Space() graphstore.Space { return p.u.space }
+
+// Facts returns how many facts they are of.
+func (p *Gathered) Facts() int { return len(p.u.facts) }
+
+// Over returns what becomes of a graph of the user by the points, as a backfill would change it, and counts them in the account.
+func (p *Gathered) Over(view *graphstore.Snapshot) (*graphstore.Snapshot, error) {
+	next, err := p.over(view)
+	if err == nil {
+		p.g.r.change(func(rep *Account) { rep.planned(p.u) })
+	}
+	return next, err
+}
+
+// Alone returns the graph of the points alone. It counts nothing.
+func (p *Gathered) Alone() (*graphstore.Snapshot, error) {
+	return p.over(graphstore.NewSnapshot(p.u.space))
+}
+
+func (p *Gathered) over(view *graphstore.Snapshot) (*graphstore.Snapshot, error) {
+	p.u.view = view
+	p.u.planAll(p.g.r.b.proj)
+	if p.u.broken != nil {
+		return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(p.u.space.UserID()), p.u.broken)
+	}
+	next, err := view.With(p.u.plan.Changes)
+	if err != nil {
+		return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(p.u.space.UserID()), err)
+	}
+	return next, nil
+}
