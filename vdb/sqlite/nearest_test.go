@@ -15,8 +15,9 @@ func matrixOf(vectors [][]float32) *matrix {
 	l := loader{dim: m.dim, expect: len(vectors)}
 	for i, v := range vectors {
 		unit, norm := normalise(v)
-		l.last().addMeta(1<<32+int64(i), fmt.Sprint("p", i), nil, instants{})
-		l.last().addVector(norm, encodeVector(unit))
+		b := l.last()
+		b.addMeta(1<<32+int64(i), fmt.Sprint("p", i), nil, instants{})
+		b.addVector(norm, encodeVector(unit))
 	}
 	m.blocks = l.blocks
 	return m
