@@ -250,12 +250,24 @@ func ValidateChanges(changes []Change) error {
 		space Space
 		key   Key
 	}
-	seen := make(map[id]struct{}, len(changes))
+	var seen map[id]struct{} // of those before, once one is not in the order of keys; plans are, and need none
+	var last id
 	for i, c := range changes {
 		if err := c.Validate(); err != nil {
 			return fmt.Errorf("change %d: %w", i, err)
 		}
 		k := id{c.Space, c.Key()}
+		inOrder := i == 0 || (k.space == last.space && last.key.Compare(k.key) < 0)
+		last = k
+		if seen == nil && inOrder {
+			continue
+		}
+		if seen == nil {
+			seen = make(map[id]struct{}, len(changes))
+			for _, before := range changes[:i] {
+				seen[id{before.Space, before.Key()}] = struct{}{}
+			}
+		}
 		if _, dup := seen[k]; dup {
 			return fmt.Errorf("change %d: %w: %s is written twice in one transaction", i, ErrBadChange, k.key)
 		}

@@ -187,8 +187,22 @@ func (d *draft) changes() ([]graphstore.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(out, func(a, b graphstore.Change) int { return a.Key().Compare(b.Key()) })
-	return out, nil
+	return inOrder(out), nil
+}
+
+// inOrder returns changes in the order of their keys.
+func inOrder(changes []graphstore.Change) []graphstore.Change {
+	keys := make([]graphstore.Key, len(changes)) // made once each, not for every comparison
+	order := make([]int, len(changes))
+	for i, c := range changes {
+		keys[i], order[i] = c.Key(), i
+	}
+	slices.SortFunc(order, func(a, b int) int { return keys[a].Compare(keys[b]) })
+	sorted := make([]graphstore.Change, len(changes))
+	for i, at := range order {
+		sorted[i] = changes[at]
+	}
+	return sorted
 }
 
 // appendLog appends what becomes of the merge log and of tombstones.
