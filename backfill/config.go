@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/kithgraph/kith/projector"
+	"github.com/kithgraph/kith/vdb"
 )
 
 // Defaults of [Config] and [Request].
 const (
 	DefaultMemoryBytes = 32 << 20
 	DefaultInFlight    = 4
+	DefaultSearchBatch = 64
 	DefaultPatience    = 2 * time.Minute
 	DefaultBulkFrom    = 10_000
 	DefaultTurnTarget  = 500 * time.Millisecond
@@ -30,8 +32,12 @@ type Config struct {
 	// Neighbors is how many best neighbours of a fact become edges; it must be the projector's. Defaults to
 	// [projector.DefaultMaxNeighbors].
 	Neighbors int
-	// InFlight is how many neighbour searches are asked at a time, 1 to 64. Defaults to [DefaultInFlight].
+	// InFlight is how many batches of neighbour searches are asked at a time, 1 to 64. Defaults to [DefaultInFlight].
 	InFlight int
+	// SearchBatch is how many neighbour searches are asked in one call, 1 to [vdb.MaxQueries]; of one user where a page has so many.
+	// More are faster up to some hundred, and keep the store from other searches for longer. A store that fails at a batch is asked
+	// for smaller ones. Defaults to [DefaultSearchBatch].
+	SearchBatch int
 	// Patience is how long a vector store or a graph that cannot be reached is asked again before a run gives up, leaving its
 	// checkpoint. Defaults to [DefaultPatience].
 	Patience time.Duration
@@ -54,6 +60,7 @@ func (c Config) withDefaults() Config {
 	c.MinScore = cmp.Or(c.MinScore, projector.DefaultEdgeMinScore)
 	c.Neighbors = cmp.Or(c.Neighbors, projector.DefaultMaxNeighbors)
 	c.InFlight = cmp.Or(c.InFlight, DefaultInFlight)
+	c.SearchBatch = cmp.Or(c.SearchBatch, DefaultSearchBatch)
 	c.Patience = cmp.Or(c.Patience, DefaultPatience)
 	c.TurnTarget = cmp.Or(c.TurnTarget, DefaultTurnTarget)
 	c.BulkFrom = cmp.Or(c.BulkFrom, DefaultBulkFrom)
@@ -75,6 +82,12 @@ func (c Config) validate() error {
 	}
 	if c.InFlight < 1 || c.InFlight > 64 {
 		bad("in flight %d: want 1 to 64", c.InFlight)
+	}
+	if c.SearchBatch < 1 || c.SearchBatch > vdb.MaxQueries {
+		bad("search batch %d: want 1 to %d", c.SearchBatch, vdb.MaxQueries)
+	}
+	if most := vdb.MaxQueryMatches / (max(c.Neighbors, 0) + 1); c.SearchBatch > most {
+		bad("search batch %d with neighbors %d: want at most %d", c.SearchBatch, c.Neighbors, most)
 	}
 	if c.Patience < 0 {
 		bad("patience %v: want more than 0", c.Patience)

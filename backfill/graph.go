@@ -26,7 +26,7 @@ type Points interface {
 	Info(ctx context.Context) (vdb.Info, error)
 	Count(ctx context.Context, space graphstore.Space) (int64, error)
 	Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error)
-	Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error)
+	SearchMany(ctx context.Context, queries []vdb.Query) ([][]vdb.Match, error)
 	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]vdb.Point, error)
 }
 

@@ -45,15 +45,19 @@ func (p *mappedPoints) Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page,
 	return page, nil
 }
 
-// Search implements [Points]. It asks for facts only.
-func (p *mappedPoints) Search(ctx context.Context, q vdb.Query) ([]vdb.Match, error) {
+// SearchMany implements [Points]. It asks for facts only.
+func (p *mappedPoints) SearchMany(ctx context.Context, queries []vdb.Query) ([][]vdb.Match, error) {
 	if len(p.m.only) > 0 {
-		q.Filter.Match = slices.Clone(q.Filter.Match)
-		for _, field := range slices.Sorted(maps.Keys(p.m.only)) {
-			q.Filter.Match = append(q.Filter.Match, vdb.FieldMatch{Field: field, Any: p.m.only[field]})
+		queries = slices.Clone(queries)
+		for i := range queries {
+			f := &queries[i].Filter
+			f.Match = slices.Clone(f.Match)
+			for _, field := range slices.Sorted(maps.Keys(p.m.only)) {
+				f.Match = append(f.Match, vdb.FieldMatch{Field: field, Any: p.m.only[field]})
+			}
 		}
 	}
-	return p.Points.Search(ctx, q)
+	return p.Points.SearchMany(ctx, queries)
 }
 
 // Get implements [Points]. A point that is no fact by the preset is none here.

@@ -235,8 +235,8 @@ func TestOnlyFactsOfAPreset(t *testing.T) {
 	st := opened(t, hy, m.Fields, "")
 	q := vdb.Query{Space: user(t, "bob"), Vector: []float32{1, 0}, Limit: 9}
 	for points, want := range map[backfill.Points]int{st: 2, m.Points(st): 1} { // the raw layer counts only without the preset
-		if found, err := points.Search(t.Context(), q); err != nil || len(found) != want {
-			t.Errorf("%T finds %d, %v; want %d", points, len(found), err, want)
+		if found, err := points.SearchMany(t.Context(), []vdb.Query{q}); err != nil || len(found) != 1 || len(found[0]) != want {
+			t.Errorf("%T finds %v, %v; want %d", points, found, err, want)
 		}
 	}
 	page, err := m.Points(st).Scroll(t.Context(), vdb.ScrollQuery{Space: user(t, "bob"), Limit: 9})

@@ -21,7 +21,9 @@ type fixed struct{ page vdb.Page }
 func (f fixed) Scroll(context.Context, vdb.ScrollQuery) (vdb.Page, error) { return f.page, nil }
 func (fixed) Info(context.Context) (vdb.Info, error)                      { return vdb.Info{}, nil }
 func (fixed) Count(context.Context, graphstore.Space) (int64, error)      { return 0, nil }
-func (fixed) Search(context.Context, vdb.Query) ([]vdb.Match, error)      { return nil, nil }
+func (fixed) SearchMany(context.Context, []vdb.Query) ([][]vdb.Match, error) {
+	return nil, nil
+}
 func (fixed) Get(context.Context, graphstore.Space, []string, bool) ([]vdb.Point, error) {
 	return nil, nil
 }

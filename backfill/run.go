@@ -51,6 +51,7 @@ type run struct {
 	size  pageSize
 	turn  turnSize
 	pace  pace
+	asks  askSize
 
 	mu struct {
 		sync.Mutex
