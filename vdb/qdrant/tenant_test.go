@@ -294,6 +294,10 @@ func TestEveryRequestIsConfined(t *testing.T) {
 	steps := []error{st.Upsert(t.Context(), []vdb.Point{fact(u, "17", "x"), fact(u, "doc", "y")})}
 	_, err := st.Search(t.Context(), q)
 	steps = append(steps, err)
+	bare := q
+	bare.NoPayload = true
+	_, err = st.SearchMany(t.Context(), []vdb.Query{q, bare})
+	steps = append(steps, err)
 	_, err = st.Hybrid(t.Context(), vdb.HybridQuery{Query: q, Text: "x"})
 	steps = append(steps, err)
 	_, err = st.Keyword(t.Context(), vdb.KeywordQuery{Space: u, Text: "x", Limit: 3})
@@ -322,9 +326,11 @@ func TestAnswerOfAnotherUserIsDiscarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	points := []*pb.ScoredPoint{{Id: pb.NewIDNum(1), Payload: pb.NewValueMap(map[string]any{"user_id": "other", "content": "secret"})}}
-	got, err := st.decodeMatches(points, sh, vdb.Query{Space: space(t, "u")}, nil, score)
-	if !errors.Is(err, errOtherUser) || len(got) != 0 || strings.Contains(err.Error(), "secret") {
-		t.Errorf("got %v, %v", got, err)
+	for _, bare := range []bool{false, true} {
+		got, err := st.decodeMatches(points, sh, vdb.Query{Space: space(t, "u"), NoPayload: bare}, nil, score)
+		if !errors.Is(err, errOtherUser) || len(got) != 0 || strings.Contains(err.Error(), "secret") {
+			t.Errorf("no payload %v: got %v, %v", bare, got, err)
+		}
 	}
 	page := []*pb.RetrievedPoint{{Id: points[0].Id, Payload: points[0].Payload}}
 	if got, err := st.decodePage(page, sh, vdb.ScrollQuery{Space: space(t, "u")}); !errors.Is(err, errOtherUser) || len(got.Points) != 0 {
