@@ -64,7 +64,7 @@ func (h *graphHost) Rewrite(ctx context.Context, users func(yield backfill.Yield
 		var shown <-chan struct{}
 		err := h.turns.ask(ctx, func(g *live.Graph) (*live.Graph, error) {
 			seed := live.NewSeed(h.e.cfg.Graph.MemoryBytes)
-			b, err := h.buildBackfilled(ctx, g, seed, users)
+			b, err := withBallast(func() (built, error) { return h.buildBackfilled(ctx, g, seed, users) })
 			if err != nil {
 				return nil, errors.Join(err, removeGraph(b.path))
 			}
