@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,13 +60,15 @@ func fullProofOnly(t *testing.T) {
 // grouped is a kith command that leads a process group of its own, so that it can be killed with everything that it has started.
 type grouped struct {
 	process
-	out *bytes.Buffer // of the standard output; process.log has the standard error output
+	out   *bytes.Buffer // of the standard output; process.log has the standard error output
+	ended chan struct{}
+	err   error // of its end
 }
 
 // startGroup starts a command with the data directory and free ports.
 func startGroup(t *testing.T, dir string, extra []string, args ...string) *grouped {
 	t.Helper()
-	g := &grouped{process{cmd: exec.Command(os.Args[0], args...), log: &bytes.Buffer{}}, &bytes.Buffer{}}
+	g := &grouped{process: process{cmd: exec.Command(os.Args[0], args...), log: &bytes.Buffer{}}, out: &bytes.Buffer{}, ended: make(chan struct{})}
 	g.cmd.Env = slices.Concat(os.Environ(), []string{
 		childEnv + "=1", "KITH_DATA_DIR=" + dir, "KITH_LISTEN=127.0.0.1:0", "KITH_NATS_LISTEN=127.0.0.1:0", "KITH_LOG_LEVEL=warn", "KITH_GRAPH_STORE_CRASHES=1000",
 	}, extra)
@@ -73,24 +77,70 @@ func startGroup(t *testing.T, dir string, extra []string, args ...string) *group
 	if err := g.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(g.killGroup)
+	go func() {
+		defer close(g.ended)
+		g.err = g.cmd.Wait()
+	}()
+	t.Cleanup(func() { g.killGroup() })
 	return g
 }
 
-// killGroup is kill -9 of the command and all that it has started. It returns when the command has ended.
-func (g *grouped) killGroup() {
-	if g.cmd.ProcessState != nil { // it has been waited for: the number may be somebody else's by now
-		return
+// killGroup is kill -9 of the command and all that it has started, unless it has ended by itself.
+func (g *grouped) killGroup() (killed bool) {
+	select {
+	case <-g.ended:
+		return false
+	default:
 	}
 	_ = syscall.Kill(-g.cmd.Process.Pid, syscall.SIGKILL) // it may be gone already
-	_ = g.cmd.Wait()                                      // its status is that of a killed process
+	<-g.ended
+	return !g.cmd.ProcessState.Exited()
+}
+
+// stopGroup is an orderly stop that must succeed.
+func (g *grouped) stopGroup(t *testing.T) {
+	t.Helper()
+	if err := g.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if <-g.ended; g.err != nil {
+		t.Fatalf("stop: %v\n%s", g.err, g.log)
+	}
+}
+
+// serveGroup starts kith serve and returns when it answers.
+func serveGroup(t *testing.T, dir string, extra ...string) (*grouped, *client) {
+	t.Helper()
+	g := startGroup(t, dir, extra, "serve")
+	e := &env{ctx: context.Background(), stdout: io.Discard}
+	e.cfg.DataDir = dir
+	var cl *client
+	eventually(t, &g.process, func() bool {
+		r, ok, err := e.running()
+		if err != nil || !ok || r.PID != g.cmd.Process.Pid {
+			return false
+		}
+		cl, err = e.newClient()
+		return err == nil
+	})
+	return g, cl
+}
+
+// fileDigest is the digest of the graph of a data directory that nothing runs on.
+func fileDigest(t *testing.T, dir string) string {
+	t.Helper()
+	code, out, errs := kith(t, "--data-dir", dir, "--log-level=error", "digest")
+	if code != exitOK {
+		t.Fatalf("digest: %d %s", code, errs)
+	}
+	return strings.TrimSpace(out)
 }
 
 // account waits for a backfill --json that must succeed.
 func (g *grouped) account(t *testing.T) server.Backfill {
 	t.Helper()
-	if err := g.cmd.Wait(); err != nil {
-		t.Fatalf("backfill: %v\n%s%s", err, g.out, g.log)
+	if <-g.ended; g.err != nil {
+		t.Fatalf("backfill: %v\n%s%s", g.err, g.out, g.log)
 	}
 	var b server.Backfill
 	if err := json.Unmarshal(g.out.Bytes(), &b); err != nil {

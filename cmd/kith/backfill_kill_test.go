@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/kithgraph/kith/backfill"
+	"github.com/kithgraph/kith/internal/server"
+)
+
+// killCase is a backfill that is killed.
+type killCase struct {
+	kind          string
+	bulk, service bool
+}
+
+func (k killCase) String() string {
+	text := k.kind + ", pages"
+	if k.bulk {
+		text = k.kind + ", bulk"
+	}
+	if k.service {
+		return text + ", in the service"
+	}
+	return text + ", on the files"
+}
+
+// TestBackfillKills kills backfills at random points and resumes them, each time: the graph at the end is that of a run that nobody
+// disturbed.
+func TestBackfillKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes its time")
+	}
+	seed := proofSeed(t)
+	t.Run("all", func(t *testing.T) {
+		for i, k := range []killCase{
+			{inFile, false, false}, {inFile, true, true}, {inWire, false, true}, {inWire, true, false},
+			{inWire, false, false}, {inFile, true, false}, {inWire, true, true}, {inFile, false, true},
+		} {
+			if i >= 3 && !*backfillProof {
+				break
+			}
+			t.Run(k.String(), func(t *testing.T) {
+				t.Parallel()
+				k.run(t, rand.New(rand.NewPCG(seed, uint64(i))))
+			})
+		}
+	})
+}
+
+// run kills at moments that are spread over the run: the first soon after the start of the process, when there may be no checkpoint yet,
+// the others a random time after a random share of the points is noted, and of a run that writes the graph anew the last
+// after all are, while it is written.
+func (k killCase) run(t *testing.T, rng *rand.Rand) {
+	c := collection{users: 5, points: proving(9_000, 600), dim: 16, group: 8}
+	rate := proving(1_500, 600) // so that a run lasts
+	if k.bulk {
+		c.points, rate = proving(30_000, 10_000), proving(4_000, 8_000)
+		if k.kind == inWire { // each search looks at every point of the test's server
+			c.points, rate = 12_000, 1_500
+		}
+	}
+	s := c.storeIn(t, k.kind)
+	began := time.Now()
+	whole := s.dataDir(t)
+	undisturbed := startGroup(t, whole, s.env, "backfill", "--json").account(t)
+	if undisturbed.Report.Bulk != k.bulk || undisturbed.Report.Changed != int64(c.points) || undisturbed.Report.Written["semantic_neighbor"] == 0 {
+		t.Fatalf("undisturbed: %+v: want bulk %v, %d facts and some neighbours", undisturbed.Report, k.bulk, c.points)
+	}
+	w := &killed{t: t, dir: s.dataDir(t), env: s.env, service: k.service}
+	kills, late := proving(10, 3), 0
+	if k.bulk {
+		late = proving(3, 1)
+	}
+	var at []string
+	resumed := 0
+	for i := range kills {
+		w.begin(rate)
+		switch {
+		case i == 0:
+			w.sleep(rng, 600*time.Millisecond)
+		case i < kills-late:
+			w.reach(int64((float64(i-1) + rng.Float64()) / float64(kills-late-1) * 0.8 * float64(c.points)))
+			w.sleep(rng, 150*time.Millisecond)
+		default:
+			w.reach(int64(c.points))
+			w.sleep(rng, 300*time.Millisecond)
+		}
+		if !w.g.killGroup() {
+			t.Fatalf("kill %d came too late:\n%s%s", i, w.g.out, w.g.log)
+		}
+		cp, ok := readProofCheckpoint(w.dir)
+		if ok {
+			resumed++
+		}
+		at = append(at, fmt.Sprint(cp.Report.Scanned))
+	}
+	end := w.finish()
+	got, want := fileDigest(t, w.dir), fileDigest(t, whole)
+	verdict := "equal"
+	if got != want {
+		verdict = "DIFFERS"
+		t.Errorf("digest %s, undisturbed %s\n%+v", got, want, end.Report)
+	}
+	if r := end.Report; r.Scanned != int64(c.points) || r.Changed+r.Unchanged != int64(c.points) || r.Resumed != resumed || r.Bulk != k.bulk {
+		t.Errorf("%+v: want each of %d points counted once, resumed %d times, bulk %v", r, c.points, resumed, k.bulk)
+	}
+	proofSays("%-40s %d points, killed %d times when so many points were noted: %v; digest %s, %d facts changed, %d as they were, %.1fs", k, c.points, kills, at, verdict,
+		end.Report.Changed, end.Report.Unchanged, time.Since(began).Seconds())
+}
+
+// killed is a backfill that is killed, of the command or in the service.
+type killed struct {
+	t       *testing.T
+	dir     string
+	env     []string
+	service bool
+
+	g     *grouped
+	cl    *client
+	begun server.Backfill // of the service
+}
+
+// begin begins a backfill, or goes on where the checkpoint says.
+func (w *killed) begin(rate int) {
+	w.t.Helper()
+	_, resume := readProofCheckpoint(w.dir)
+	if !w.service {
+		args := []string{"backfill", "--json", fmt.Sprint("--rate=", rate)}
+		if resume {
+			args = append(args, "--resume")
+		}
+		w.g = startGroup(w.t, w.dir, w.env, args...)
+		return
+	}
+	w.g, w.cl = serveGroup(w.t, w.dir, w.env...)
+	w.begun = w.post(backfill.Request{Rate: rate, Resume: resume})
+}
+
+// post begins a backfill in the running service and returns what that says of it.
+func (w *killed) post(req backfill.Request) (b server.Backfill) {
+	w.t.Helper()
+	if err := w.cl.call(context.Background(), http.MethodPost, "/v1/backfills", req, &b); err != nil {
+		w.t.Fatalf("begin %+v: %v\n%s", req, err, w.g.log)
+	}
+	return b
+}
+
+// wait waits for a backfill of the running service to end.
+func (w *killed) wait(b server.Backfill) server.Backfill {
+	w.t.Helper()
+	eventually(w.t, &w.g.process, func() bool {
+		next := server.Backfill{}
+		if err := w.cl.call(context.Background(), http.MethodGet, "/v1/backfills/"+b.Report.ID, nil, &next); err != nil {
+			w.t.Fatal(err)
+		}
+		b = next
+		return !b.Running
+	})
+	if b.Error != "" || !b.Report.Done {
+		w.t.Fatalf("%+v\n%s", b, w.g.log)
+	}
+	return b
+}
+
+// finish goes on at full speed and to the end.
+func (w *killed) finish() server.Backfill {
+	w.t.Helper()
+	w.begin(0)
+	if !w.service {
+		return w.g.account(w.t)
+	}
+	b := w.wait(w.begun)
+	w.g.stopGroup(w.t)
+	return b
+}
+
+func (w *killed) sleep(rng *rand.Rand, most time.Duration) {
+	time.Sleep(time.Duration(rng.Int64N(int64(most)))) // the moment is what is random
+}
+
+// reach waits until the checkpoint notes so many points.
+func (w *killed) reach(points int64) {
+	w.t.Helper()
+	eventually(w.t, &w.g.process, func() bool {
+		select {
+		case <-w.g.ended:
+			w.t.Fatalf("it ended before %d points were noted: %v\n%s%s", points, w.g.err, w.g.out, w.g.log)
+		default:
+		}
+		cp, ok := readProofCheckpoint(w.dir)
+		return ok && cp.Report.Scanned >= points
+	})
+}
+
+// proofCheckpoint is what the proofs look at of a checkpoint.
+type proofCheckpoint struct{ Report struct{ Scanned int64 } }
+
+func readProofCheckpoint(dir string) (cp proofCheckpoint, ok bool) {
+	data, err := os.ReadFile(filepath.Join(dir, "backfills", "all.json"))
+	return cp, err == nil && json.Unmarshal(data, &cp) == nil
+}
