@@ -164,7 +164,7 @@ func (v *verifier) get(ctx context.Context, space graphstore.Space, ids []string
 	for some := range slices.Chunk(ids, maxGet) {
 		var points []vdb.Point
 		err := s.run.patiently(ctx, "read points", func() (err error) {
-			points, err = v.b.points.Get(ctx, space, some, v.req.Neighbors)
+			points, err = v.getAll(ctx, space, some)
 			return err
 		})
 		if err != nil {
@@ -185,6 +185,22 @@ func (v *verifier) get(ctx context.Context, space graphstore.Space, ids []string
 		facts = append(facts, page...)
 	}
 	return facts, there, nil
+}
+
+// getAll returns the points with these ids, with vectors if they are wanted: also points that have none, which a store leaves
+// out where vectors are asked for.
+func (v *verifier) getAll(ctx context.Context, space graphstore.Space, ids []string) ([]vdb.Point, error) {
+	points, err := v.b.points.Get(ctx, space, ids, v.req.Neighbors)
+	if err != nil || !v.req.Neighbors || len(points) == len(ids) {
+		return points, err
+	}
+	there := make(map[string]bool, len(points))
+	for i := range points {
+		there[points[i].ID] = true
+	}
+	rest := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return there[id] })
+	bare, err := v.b.points.Get(ctx, space, rest, false)
+	return append(points, bare...), err
 }
 
 // reconcile returns the graph that should be, without facts that break the rules of events.

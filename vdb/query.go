@@ -72,7 +72,7 @@ type ScrollQuery struct {
 	AllSpaces   bool   // an operator's scan over the whole collection
 	After       string // cursor of the previous page; empty for the first
 	Limit       int    // 1 to MaxLimit
-	WithVectors bool
+	WithVectors bool   // of the searched vector; a point that has none is returned without
 }
 
 // Page is one page of a scroll.

@@ -15,6 +15,7 @@ var (
 	ErrNoCollection = errors.New("collection does not exist")     // the store answers, the collection is not there
 	ErrUnavailable  = errors.New("vector store is unavailable")   // cannot be reached, or did not answer in time; may be retried
 	ErrUnsupported  = errors.New("not supported by this store")   // the collection has no index for it
+	ErrRefused      = errors.New("refused by the vector store")   // a wrong key or setting: the same call is refused again
 	ErrClosed       = errors.New("vector store handle is closed") // after Close
 )
 

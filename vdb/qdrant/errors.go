@@ -18,8 +18,16 @@ import (
 // Reasons that only this package branches on.
 var (
 	errTooLarge   = errors.New("answer is too large")
-	errVectorName = errors.New("collection has no such vector")
+	errVectorName = refusal("collection has no such vector")
 )
+
+// refusal is a [vdb.ErrRefused] in words of its own.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Is implements the interface of [errors.Is].
+func (r refusal) Is(target error) bool { return target == vdb.ErrRefused }
 
 const restHint = "port 6333 is the server's REST interface: use its gRPC port, 6334 unless configured otherwise"
 
@@ -58,7 +66,7 @@ func (m errorMap) translate(err, ended, bad error) error {
 	case codes.InvalidArgument:
 		return m.invalid(text, bad)
 	case codes.Unauthenticated, codes.PermissionDenied:
-		return fmt.Errorf("qdrant %s refuses the api key: %s", m.addr, text)
+		return fmt.Errorf("qdrant %s %w: %s", m.addr, refusal("refuses the api key"), text)
 	case codes.Unimplemented:
 		return fmt.Errorf("%w: qdrant %s is too old or does not know the call: %s", vdb.ErrUnsupported, m.addr, text)
 	default:
@@ -121,5 +129,5 @@ func (m errorMap) invalid(text string, bad error) error {
 	if strings.Contains(text, "Not existing vector name") {
 		return fmt.Errorf("collection %q on qdrant %s: %w as %q (vector_name)", m.collection, m.addr, errVectorName, m.vectorName)
 	}
-	return fmt.Errorf("qdrant %s refuses the request: %s", m.addr, text)
+	return fmt.Errorf("qdrant %s %w: %s", m.addr, refusal("refuses the request"), text)
 }

@@ -19,7 +19,7 @@ func TestTranslate(t *testing.T) {
 	wrapped := func(code codes.Code, text string) error { // as the client wraps what gRPC returns
 		return fmt.Errorf("Query() failed: facts: %w", status.Error(code, text))
 	}
-	all := []error{vdb.ErrBadQuery, vdb.ErrNoCollection, vdb.ErrUnavailable, vdb.ErrUnsupported, vdb.ErrClosed,
+	all := []error{vdb.ErrBadQuery, vdb.ErrNoCollection, vdb.ErrUnavailable, vdb.ErrUnsupported, vdb.ErrRefused, vdb.ErrClosed,
 		context.Canceled, context.DeadlineExceeded, errTooLarge, errVectorName}
 	for name, tc := range map[string]struct {
 		err   error
@@ -36,10 +36,10 @@ func TestTranslate(t *testing.T) {
 		"no collection":          {wrapped(codes.NotFound, "Not found: Collection `facts` doesn't exist!"), nil, []error{vdb.ErrNoCollection}, []string{`"facts"`, "create_collection"}},
 		"dimension": {wrapped(codes.InvalidArgument, "Wrong input: Vector dimension error: expected dim: 384, got 3"), nil,
 			[]error{vdb.ErrBadQuery}, []string{"3 dimensions", "has 384"}},
-		"vector name": {wrapped(codes.InvalidArgument, "Wrong input: Not existing vector name error: dense"), nil, []error{errVectorName}, []string{`"dense"`, "vector_name"}},
-		"strict mode": {wrapped(codes.InvalidArgument, "Bad request: Index required but not found for \"agent_id\""), nil, nil, []string{"refuses", "agent_id"}},
-		"key":         {wrapped(codes.Unauthenticated, "Invalid API key or JWT"), nil, nil, []string{"api key", "Invalid API key"}},
-		"old key":     {wrapped(codes.PermissionDenied, "Invalid api-key"), nil, nil, []string{"api key"}},
+		"vector name": {wrapped(codes.InvalidArgument, "Wrong input: Not existing vector name error: dense"), nil, []error{errVectorName, vdb.ErrRefused}, []string{`"dense"`, "vector_name"}},
+		"strict mode": {wrapped(codes.InvalidArgument, "Bad request: Index required but not found for \"agent_id\""), nil, []error{vdb.ErrRefused}, []string{"refuses", "agent_id"}},
+		"key":         {wrapped(codes.Unauthenticated, "Invalid API key or JWT"), nil, []error{vdb.ErrRefused}, []string{"api key", "Invalid API key"}},
+		"old key":     {wrapped(codes.PermissionDenied, "Invalid api-key"), nil, []error{vdb.ErrRefused}, []string{"api key"}},
 		"message": {wrapped(codes.ResourceExhausted, "grpc: received message larger than max (4964878 vs. 4194304)"), nil,
 			[]error{errTooLarge}, []string{"max_message_bytes 1048576", "fewer points"}},
 		"server's limit": {wrapped(codes.ResourceExhausted, "too many requests"), nil, []error{vdb.ErrUnavailable}, []string{"too many requests"}},

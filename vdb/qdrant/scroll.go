@@ -2,6 +2,7 @@ package qdrant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -57,7 +58,7 @@ func (s *Store) decodePage(points []*pb.RetrievedPoint, sh *shape, q vdb.ScrollQ
 		fact, unwanted, reason := s.fields.readPoint(p)
 		if reason == "" && q.WithVectors {
 			vector, err := decodeVector(p.GetVectors(), s.cfg.VectorName, sh.dim)
-			if err != nil {
+			if err != nil && !errors.Is(err, errNoVector) { // in a collection of several vectors a point need not have each
 				reason = fmt.Sprintf("point %s: %v", graphstore.Shorten(fact.ID), err)
 			}
 			fact.Vector = vector
