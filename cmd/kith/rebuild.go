@@ -41,7 +41,6 @@ type rebuild struct {
 
 	noted   feed.Extent // the stream before the first point was read
 	none    bool        // there is no stream
-	points  int64       // that the store says it has
 	account *feed.Replayed
 	origins origins
 	lacks   lacks
@@ -83,11 +82,8 @@ func countsOf(digest graphstore.Digest, n graphstore.Stats) server.RebuildCounts
 	}
 }
 
-// build makes the whole graph in a file beside that of the graph.
+// build makes the whole graph in a file beside that of the graph, when the points have been read.
 func (r *rebuild) build(ctx context.Context, file *graphFile) (built, error) {
-	if err := r.scan(ctx); err != nil {
-		return built{}, err
-	}
 	r.state.phase("reading the stream")
 	ext, err := r.extent(ctx)
 	if err != nil {

@@ -92,6 +92,9 @@ func (r *rebuild) fileWhole(ctx context.Context, file *graphFile) error {
 	if errors.Is(unreadable, child.ErrInUse) || ctx.Err() != nil || (foreign && !r.req.Force) {
 		return unreadable
 	}
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
 	if unreadable == nil && r.out.Before.Facts > 0 {
 		why, err := r.emptied(func() (bool, error) { return storedIn(ctx, file) })
 		if r.out.Refused = why; err != nil || why != "" {
@@ -102,7 +105,7 @@ func (r *rebuild) fileWhole(ctx context.Context, file *graphFile) error {
 	if err != nil {
 		return err
 	}
-	if why := r.loses(); why != "" && !r.req.Force && unreadable == nil {
+	if why := r.loses(r.out.Before); why != "" && !r.req.Force && unreadable == nil {
 		r.out.Refused = why + " (--force does it all the same)"
 		return removeGraph(b.path)
 	}

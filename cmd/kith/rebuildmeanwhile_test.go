@@ -25,7 +25,7 @@ func withForgotten(t *testing.T, file string) string {
 	var b strings.Builder
 	for i, line := range lines {
 		b.WriteString(line)
-		for user, at := range map[string]int{"user-3": 20, "user-4": 120} {
+		for user, at := range map[string]int{"user-3": 2, "user-4": 150} {
 			if i == at { // after every other event, whose times are at most 200 seconds after 1,780,000,000
 				ev, err := projector.NewEvent("forget "+user, "test", time.Unix(1_790_000_000, 0), user, projector.UserForgotten{})
 				if err != nil {
@@ -52,15 +52,15 @@ func TestRebuildFromBothWhileEventsArrive(t *testing.T) {
 	for _, from := range []string{server.RebuildFromBoth, server.RebuildFromStore} {
 		t.Run(from, func(t *testing.T) {
 			w := newWorld(t, rand.New(rand.NewPCG(13, 13)), 300)
-			w.storePoints(60)
+			w.storePoints(400)
 			w.start()
 			w.caughtUp()
 			more := withForgotten(t, writeUsers(t, 5, 200))
 			searching := w.searchAll(5 * time.Millisecond)
 			stop := w.trickle(more, 150)
-			args := []string{"--force"}
+			var args []string
 			if from == server.RebuildFromStore {
-				args = append(args, "--from-store")
+				args = []string{"--from-store", "--force"}
 			}
 			r := mustRebuildFrom(t, w.dir, args...)
 			time.Sleep(300 * time.Millisecond) // for some events after it, whichever they are
@@ -151,6 +151,9 @@ func publishedFile(t *testing.T, files ...string) string {
 // kill -9 of a rebuild from both, on files and under a service: while points are read the graph stays as it was; at any other moment it
 // is the old one or the new one, whole. What it kept in files is gone when the next command has come.
 func TestKilledRebuildFromBoth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes its time")
+	}
 	w := newWorld(t, rand.New(rand.NewPCG(14, 14)), 600)
 	w.storePoints(400)
 	old := mustRebuild(t, w.dir)

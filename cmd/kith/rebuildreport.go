@@ -63,10 +63,10 @@ func (r *rebuild) whole() bool {
 	return s.Complete && !s.Other && !s.Unread
 }
 
-// loses says what would be lost by taking the new graph, "" for nothing. A stream that lacks events may lack what tombstones and
+// loses says what would be lost by taking the new graph instead of one with these counts, "" for nothing. A stream that lacks events may lack what tombstones and
 // decisions came from, of which a graph is not whole however many facts it has.
-func (r *rebuild) loses() string {
-	b, a := r.out.Before, r.out.After
+func (r *rebuild) loses(b server.RebuildCounts) string {
+	a := r.out.After
 	counts := []struct {
 		of            string
 		before, after int

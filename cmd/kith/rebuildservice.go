@@ -50,6 +50,10 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 			return fmt.Errorf("%w: verification of the graph", server.ErrBusy)
 		}
 		s.verifies.turn.Unlock() // one that begins now sees this rebuild
+		if !s.erasing.TryLock() {
+			return fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+		}
+		s.erasing.Unlock() // likewise
 		defer r.close()
 		s.rebuilds.begin(req)
 		err := s.host.rebuild(ctx, r, space)
@@ -137,8 +141,11 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 		}
 		head.Digest = g.Digest()
 	}
-	n := g.Counts()
-	r.before(head, graphstore.Stats{Spaces: n.Spaces, Facts: n.Facts, Schemas: n.Schemas, Merges: n.Merges, Tombstones: n.Tombstones})
+	n := statsOf(g)
+	r.before(head, n)
+	if err := r.scan(ctx); err != nil {
+		return err
+	}
 	if n.Facts > 0 {
 		why, err := r.emptied(func() (bool, error) { return storedIn(ctx, h.file) })
 		if r.out.Refused = why; err != nil || why != "" {
@@ -149,7 +156,7 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 	if err != nil {
 		return err
 	}
-	if why := r.loses(); why != "" && !r.req.Force {
+	if why := h.loses(ctx, r); why != "" && !r.req.Force {
 		r.out.Refused = why + " (force does it all the same)"
 		return removeGraph(b.path)
 	}
@@ -173,6 +180,32 @@ func (h *graphHost) rebuildWhole(ctx context.Context, r *rebuild, g *live.Graph)
 	}
 	r.out.Done, r.out.SwapMS = true, time.Since(start).Milliseconds()
 	return nil
+}
+
+func statsOf(g *live.Graph) graphstore.Stats {
+	n := g.Counts()
+	return graphstore.Stats{Spaces: n.Spaces, Facts: n.Facts, Schemas: n.Schemas, Merges: n.Merges, Tombstones: n.Tombstones}
+}
+
+// loses says what would be lost, as rebuild.loses does. What has gone since from the present graph as well, as of a user who
+// was forgotten meanwhile, is no loss of the new one: the present one is counted once more when it has the same events.
+func (h *graphHost) loses(ctx context.Context, r *rebuild) string {
+	why := r.loses(r.out.Before)
+	if why == "" || r.req.Force || h.feed.Load() == nil {
+		return why
+	}
+	r.state.phase("waiting until the present graph has the same events")
+	ctx, cancel := context.WithTimeout(ctx, eraseFeedWait)
+	defer cancel()
+	if err := h.waitApplied(ctx, r.account.Extent.Last); err != nil {
+		return why
+	}
+	g := h.live.Load()
+	b, now := r.out.Before, countsOf(g.Digest(), statsOf(g))
+	return r.loses(server.RebuildCounts{
+		Users: min(b.Users, now.Users), Facts: min(b.Facts, now.Facts), Schemas: min(b.Schemas, now.Schemas), Merges: min(b.Merges, now.Merges),
+		Tombstones: min(b.Tombstones, now.Tombstones), Records: min(b.Records, now.Records),
+	})
 }
 
 // takeUp puts a graph that was built in the place of the one in the store.

@@ -113,7 +113,7 @@ func (r *rebuild) ask(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, storeAskTime)
 	defer cancel()
-	if r.points, err = r.gather.Total(ctx); err != nil {
+	if _, err = r.gather.Total(ctx); err != nil {
 		return fmt.Errorf("nothing was done (from the event stream alone it can be): %w", err)
 	}
 	return nil
@@ -143,21 +143,28 @@ func (r *rebuild) close() {
 	}
 }
 
-// emptied says why a collection without points is not believed, "" if it is: where the graph has something from a store, the store is
-// more likely the wrong one than empty.
+// emptied says why points that are none are not believed, "" if they are: where the graph has something from a store, the store, or the
+// mapping of its fields, is more likely the wrong one than empty.
 func (r *rebuild) emptied(hasStored func() (bool, error)) (string, error) {
-	if r.gather == nil || r.points > 0 || r.req.Force {
+	if r.gather == nil || r.req.Force {
+		return "", nil
+	}
+	a := r.gather.Account()
+	if a.Scanned > a.Skipped {
 		return "", nil
 	}
 	stored, err := hasStored()
 	if err != nil || !stored {
 		return "", err
 	}
-	whose := "the vector store has no points"
+	what := "the vector store has no points"
 	if r.req.UserID != "" {
-		whose = "the vector store has no points of the user"
+		what += " of the user"
 	}
-	return whose + ", and the graph has what came from one: is it the right collection? (force does it all the same, and from the event stream alone it is not asked)", nil
+	if a.Skipped > 0 {
+		what = fmt.Sprintf("none of the %d points of the vector store is a fact of a user", a.Skipped)
+	}
+	return what + ", and the graph has what came from one: is it the right collection? (force does it all the same, and from the event stream alone it is not asked)", nil
 }
 
 // errFound ends the reading of a graph when what was looked for is found.

@@ -163,6 +163,10 @@ func TestRebuildIsAloneWithThePoints(t *testing.T) {
 	_, err := s.Rebuild(e.ctx, server.RebuildRequest{})
 	busy("verification", err)
 	s.verifies.turn.Unlock()
+	s.erasing.Lock()
+	_, err = s.Rebuild(e.ctx, server.RebuildRequest{})
+	busy("erasure", err)
+	s.erasing.Unlock()
 	_ = s.host.maintenance.try(rebuildName, func() error {
 		_, err := s.verifies.Verify(e.ctx, backfill.VerifyRequest{})
 		busy(rebuildName, err)
