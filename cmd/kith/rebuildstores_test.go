@@ -8,8 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/internal/server"
+	"github.com/kithgraph/kith/vdb"
+	"github.com/kithgraph/kith/vdb/vdbtest/wire"
 )
 
 // withoutPoints removes the embedded vector store's files.
@@ -80,6 +84,28 @@ func TestRebuildDoesNotBelieveAnEmptyCollection(t *testing.T) {
 	w.p.terminate(t)
 	if r := mustRebuildFrom(t, w.dir, "--force"); r.After.Digest != w.want.String() {
 		t.Errorf("forced: %s, of the events alone %s", r.After.Digest, w.want)
+	}
+}
+
+// A mapping under which no point is a fact is not believed either, and a collection that is not there is told of.
+func TestRebuildDoesNotBelieveAnotherMapping(t *testing.T) {
+	srv := wire.Start(t, wire.Options{})
+	srv.Fill(t, "theirs", []vdb.VectorShape{{Kind: vdb.VectorDense, Dimension: 2, Distance: "Cosine"}},
+		wire.Point{ID: teaID, Payload: map[string]any{"user_id": "ann", "content": "tea", "tags": []any{"tea"}}, Vectors: map[string]any{"": []float32{1, 0}}},
+		wire.Point{ID: milkID, Payload: map[string]any{"user_id": "ann", "content": "milk"}, Vectors: map[string]any{"": []float32{0.9, 0.1}}})
+	dir := t.TempDir()
+	at := []string{"--qdrant-url", "http://" + srv.Addr(), "--qdrant-collection"}
+	// Two facts, a topic, its edge, and the edges of each to the other: the cosine is 0.994.
+	r := mustRebuildFrom(t, dir, append(at, "theirs")...)
+	if diff := cmp.Diff(map[string]server.RebuildOrigins{"fact": {Store: 2}, "topic": {Store: 1}, "tagged_with": {Store: 1}, "semantic_neighbor": {Store: 2}}, r.Origins); diff != "" {
+		t.Errorf("origins (-want +got):\n%s", diff)
+	}
+	r, code, errs := rebuiltFrom(t, dir, append(at, "theirs", "--qdrant-preset=langchain")...)
+	if code != exitFailed || !strings.Contains(r.Refused, "none of the 2 points of the vector store is a fact of a user") {
+		t.Errorf("another mapping: %d %s %+v", code, errs, r)
+	}
+	if _, code, errs := rebuiltFrom(t, dir, append(at, "another")...); code != exitFailed || !strings.Contains(errs, "collection does not exist") {
+		t.Errorf("another collection: %d %s", code, errs)
 	}
 }
 
