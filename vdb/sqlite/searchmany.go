@@ -112,47 +112,60 @@ func (s *Store) searchSpace(ctx context.Context, dim int, a *asked, queries []vd
 // searchMatrixMany is searchMatrix for many queries. Where nothing but the matrix was looked at, it is the state of the user
 // whatever was written meanwhile.
 func (s *Store) searchMatrixMany(ctx context.Context, tx *sql.Tx, m *matrix, a *asked, queries []vdb.Query, out [][]vdb.Match) (bool, error) {
-	hits := map[int][]hit{}
-	var wanted []hit // those whose payloads are, each point once
-	seen := map[int64]bool{}
-	read := false
-	for _, f := range a.filters {
-		take, err := s.accepts(ctx, tx, m, f.compiled)
-		if err != nil {
-			return false, err
-		}
-		read = read || len(f.compiled.contents) > 0
-		some := make([]vdb.Query, len(f.at))
-		for j, i := range f.at {
-			some[j] = queries[i]
-		}
-		found, err := m.nearestMany(ctx, s.helpers, some, take)
-		if err != nil {
-			return false, err
-		}
-		for j, i := range f.at {
-			hits[i] = found[j]
-			read = read || !queries[i].NoPayload
-			for _, h := range payloadHits(queries[i], found[j]) {
-				if !seen[h.row()] {
-					seen[h.row()] = true
-					wanted = append(wanted, h)
-				}
-			}
-		}
+	found, read, err := s.hitsMany(ctx, tx, m, a, queries)
+	if err != nil {
+		return false, err
 	}
+	wanted := wantedOnce(queries, found)
 	var fill filling
-	if read {
-		var err error
+	if read || len(wanted) > 0 {
 		if fill, err = s.readPayloads(ctx, tx, m, wanted); err != nil || fill.rev != m.rev {
 			return false, err
 		}
 	}
-	for i, found := range hits {
-		var err error
-		if out[i], err = fill.answer(queries[i], found, m.dim); err != nil {
+	for i, hits := range found {
+		if out[i], err = fill.answer(queries[i], hits, m.dim); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// hitsMany returns the hits by query, and whether the file was read for them.
+func (s *Store) hitsMany(ctx context.Context, tx *sql.Tx, m *matrix, a *asked, queries []vdb.Query) (found map[int][]hit, read bool, err error) {
+	found = map[int][]hit{}
+	for _, f := range a.filters {
+		read = read || len(f.compiled.contents) > 0
+		take, err := s.accepts(ctx, tx, m, f.compiled)
+		if err != nil {
+			return nil, read, err
+		}
+		some := make([]vdb.Query, len(f.at))
+		for j, i := range f.at {
+			some[j] = queries[i]
+		}
+		hits, err := m.nearestMany(ctx, s.helpers, some, take)
+		if err != nil {
+			return nil, read, err
+		}
+		for j, i := range f.at {
+			found[i] = hits[j]
+		}
+	}
+	return found, read, nil
+}
+
+// wantedOnce returns the hits whose payloads any of the queries wants, each point once.
+func wantedOnce(queries []vdb.Query, found map[int][]hit) []hit {
+	var wanted []hit
+	seen := map[int64]bool{}
+	for i, hits := range found {
+		for _, h := range payloadHits(queries[i], hits) {
+			if !seen[h.row()] {
+				seen[h.row()] = true
+				wanted = append(wanted, h)
+			}
+		}
+	}
+	return wanted
 }
