@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"slices"
 
 	pb "github.com/qdrant/go-client/qdrant"
 	"google.golang.org/grpc/codes"
@@ -58,8 +59,8 @@ func (svc pointsService) Count(_ context.Context, req *pb.CountPoints) (*pb.Coun
 		return nil, err
 	}
 	var n uint64
-	for _, p := range c.points {
-		if holds(p) {
+	for _, key := range c.candidates(req.GetFilter()) {
+		if holds(c.points[key]) {
 			n++
 		}
 	}
@@ -113,9 +114,11 @@ func (c *collection) page(f *pb.Filter, offset *pb.PointId, limit int) ([]*point
 		}
 	}
 	var page []*point
-	for _, key := range c.keys {
+	keys := c.candidates(f)
+	first, _ := slices.BinarySearchFunc(keys, from, compareKeys)
+	for _, key := range keys[first:] {
 		p := c.points[key]
-		if compareKeys(key, from) < 0 || !holds(p) {
+		if !holds(p) {
 			continue
 		}
 		if len(page) == limit {
