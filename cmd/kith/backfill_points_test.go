@@ -24,6 +24,7 @@ import (
 type collection struct {
 	users, points, dim int
 	group              int // so many points of a user are near each other
+	lone               int // every lone-th point of a user is near nobody; 0: none is
 }
 
 // each makes the points, in the order of their ids, which is not that of their users, and yields them some at a time. The same
@@ -58,6 +59,19 @@ func (c collection) each(yield func([]vdb.Point) error) error {
 // user names the user of the i-th point.
 func (c collection) user(i int) string { return fmt.Sprintf("user-%d", i%c.users) }
 
+// isLone reports whether the i-th point is near nobody.
+func (c collection) isLone(i int) bool { return c.lone > 0 && i/c.users%c.lone == 0 }
+
+// loneVector points anywhere. Of 64 dimensions, the share of all directions that is within a cosine of 0.75 of one of them is less than
+// (1-0.75*0.75)^31.5 = 5e-12: nobody is.
+func loneVector(rng *rand.Rand, dim int) []float32 {
+	v := make([]float32, dim)
+	for d := range v {
+		v[d] = float32(rng.NormFloat64())
+	}
+	return v
+}
+
 // point makes the i-th point. Two points of a group have a cosine of about 0.79: the numbers of its centre have variance 1/3, those of
 // what is added 0.09, and 1/(1 + 3*0.09) = 0.79.
 func (c collection) point(rng *rand.Rand, i int, id string) (vdb.Point, error) {
@@ -67,9 +81,13 @@ func (c collection) point(rng *rand.Rand, i int, id string) (vdb.Point, error) {
 	}
 	nth := i / c.users // of the user's
 	p := vdb.Point{Space: space, ID: id, Vector: make([]float32, c.dim)}
-	centre := rand.New(rand.NewPCG(uint64(nth/c.group), uint64(i%c.users)))
-	for d := range p.Vector {
-		p.Vector[d] = 2*centre.Float32() - 1 + float32(rng.NormFloat64())*0.3
+	if c.isLone(i) {
+		p.Vector = loneVector(rng, c.dim)
+	} else {
+		centre := rand.New(rand.NewPCG(uint64(nth/c.group), uint64(i%c.users)))
+		for d := range p.Vector {
+			p.Vector[d] = 2*centre.Float32() - 1 + float32(rng.NormFloat64())*0.3
+		}
 	}
 	at := time.Date(2026, 1, 1, 0, 0, i, 0, time.UTC)
 	p.Payload = vdb.Payload{
