@@ -8,7 +8,7 @@ import (
 	"github.com/kithgraph/kith/graphstore"
 )
 
-// maxListed bounds the points that are named one by one.
+// maxListed bounds the points of one kind of problem that are named one by one.
 const maxListed = 20
 
 // Account is that of a run, over all of its parts if it was interrupted and resumed.
@@ -38,7 +38,8 @@ type Account struct {
 	Changed    int64 `json:"changed"`    // facts of which something was settled
 	Unchanged  int64 `json:"unchanged"`  // facts of which events, or an earlier run, had settled everything
 
-	// Problems names the first points that are skipped, bad or without a usable vector or list.
+	// Problems names the first twenty of each kind of problem: points that are skipped, stored twice, bad, without a usable vector,
+	// with values and items that cannot be read.
 	Problems []string `json:"problems"`
 
 	BadVectors int64 `json:"bad_vectors"` // facts without a vector to search by: they have no neighbours of their own
@@ -64,9 +65,9 @@ type Account struct {
 	Missing       []string `json:"missing"`         // what the points do not say
 }
 
-// problem notes what was wrong with a point.
-func (r *Account) problem(text string) {
-	if len(r.Problems) < maxListed {
+// problem notes what was wrong with a point, if it is one of the first of its kind: the nth, counted from 1.
+func (r *Account) problem(nth int64, text string) {
+	if nth <= maxListed {
 		r.Problems = append(r.Problems, text)
 	}
 }

@@ -91,7 +91,7 @@ func (r *Account) planned(u *userFacts) {
 	r.Forgotten += int64(u.plan.Report.Forgotten)
 	for _, err := range u.bad {
 		r.BadFacts++
-		r.problem(err.Error())
+		r.problem(r.BadFacts, err.Error())
 	}
 }
 

@@ -52,6 +52,8 @@ type Config struct {
 	// CaughtUp returns when the events that are in the stream now have been projected; a verification waits for it before it looks
 	// again at what it found. Defaults to none: there is no stream, or nobody projects it.
 	CaughtUp func(ctx context.Context) error
+	// Verifying is told how far a verification is, a few times a second, from one goroutine. Defaults to nobody.
+	Verifying func(VerifyReport)
 	// Logger defaults to slog.Default().
 	Logger *slog.Logger
 }

@@ -26,7 +26,7 @@ func readList[T any](in reading, field string, extra map[string]any, read func(i
 		t, err := read(in, at, item)
 		if err != nil {
 			in.account.BadItems++
-			in.say("%s: %s: %v", at, exampleText(item), err)
+			in.say(in.account.BadItems, "%s: %s: %v", at, exampleText(item), err)
 			continue
 		}
 		out = append(out, t)

@@ -45,7 +45,7 @@ func (r *run) findNeighbors(ctx context.Context, facts []fact) error {
 			}
 			if s.bad != nil {
 				rep.BadVectors++
-				rep.problem(fmt.Sprintf("point %s: %v", graphstore.Shorten(facts[i].point.ID), s.bad))
+				rep.problem(rep.BadVectors, fmt.Sprintf("point %s: %v", graphstore.Shorten(facts[i].point.ID), s.bad))
 			}
 			if len(s.refs) > 0 {
 				facts[i].stored.Neighbors = projector.Some(s.refs)

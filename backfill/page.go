@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/vdb"
@@ -92,12 +91,15 @@ func (r *run) saw(page *vdb.Page, bytes int64) {
 	r.change(func(rep *Account) {
 		rep.Pages++
 		rep.Scanned += int64(len(page.Points) + len(page.Skipped))
-		rep.Skipped += int64(len(page.Skipped))
 		rep.PeakPageBytes = max(rep.PeakPageBytes, bytes)
-		rep.BadValues += int64(page.Ignored)
-		for _, text := range slices.Concat(page.Skipped, page.IgnoredTexts) {
-			rep.problem(text)
+		for _, text := range page.Skipped {
+			rep.Skipped++
+			rep.problem(rep.Skipped, text)
 		}
+		for i, text := range page.IgnoredTexts {
+			rep.problem(rep.BadValues+int64(i)+1, text)
+		}
+		rep.BadValues += int64(page.Ignored)
 	})
 }
 
@@ -124,7 +126,7 @@ func (r *run) facts(points []vdb.Point) []fact {
 				continue
 			}
 			rep.Duplicates++
-			rep.problem(fmt.Sprintf("point %s: stored twice for one fact", graphstore.Shorten(p.ID)))
+			rep.problem(rep.Duplicates, fmt.Sprintf("point %s: stored twice for one fact", graphstore.Shorten(p.ID)))
 			if f.stored.Version.Value > facts[at].stored.Version.Value {
 				facts[at] = f
 			}

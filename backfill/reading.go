@@ -38,11 +38,12 @@ var (
 // bad counts and names a value that counts as absent.
 func (in reading) bad(field string, v any, rule error) {
 	in.account.BadValues++
-	in.say("%s: %s: %v", field, exampleText(v), rule)
+	in.say(in.account.BadValues, "%s: %s: %v", field, exampleText(v), rule)
 }
 
-func (in reading) say(format string, args ...any) {
-	in.account.problem(fmt.Sprintf("point %s: %s", graphstore.Shorten(in.id), fmt.Sprintf(format, args...)))
+// say names what is wrong, the nth of its kind.
+func (in reading) say(nth int64, format string, args ...any) {
+	in.account.problem(nth, fmt.Sprintf("point %s: %s", graphstore.Shorten(in.id), fmt.Sprintf(format, args...)))
 }
 
 // time reads a time that vdb has no name for.

@@ -60,7 +60,7 @@ func (v *verifier) repair(ctx context.Context, space graphstore.Space, found []D
 	})
 	switch {
 	case errors.Is(err, errMoved):
-		v.out.problem("user %s: %v: nothing was repaired, verify again", graphstore.Shorten(space.UserID()), err)
+		v.out.problem("left alone", "user %s: %v: nothing was repaired, verify again", graphstore.Shorten(space.UserID()), err)
 		return nil
 	case errors.Is(err, errDry):
 		v.out.changes(changes)

@@ -64,7 +64,7 @@ func (in reading) takeOut(s *projector.StoredFact, field string, rule *projector
 		return false
 	}
 	in.account.BadValues++
-	in.say("%s: %s", rule.Path, rule.Problem)
+	in.say(in.account.BadValues, "%s: %s", rule.Path, rule.Problem)
 	return true
 }
 
@@ -80,7 +80,7 @@ func keepItems[T any](in reading, list projector.Optional[[]T], put func(*projec
 			continue
 		}
 		in.account.BadItems++
-		in.say("%s: %s", strings.Replace(rule.Path, "[0]", fmt.Sprintf("[%d]", i), 1), rule.Problem)
+		in.say(in.account.BadItems, "%s: %s", strings.Replace(rule.Path, "[0]", fmt.Sprintf("[%d]", i), 1), rule.Problem)
 	}
 	if len(kept) == 0 {
 		return projector.Optional[[]T]{}

@@ -34,7 +34,7 @@ func (b *Backfill) Verify(ctx context.Context, req VerifyRequest) (VerifyReport,
 	if !ok {
 		return VerifyReport{}, fmt.Errorf("%w: the graph does not know its users", ErrBadRequest)
 	}
-	if req.Sample > 0 && req.Seed == 0 {
+	if (req.Sample > 0 || req.Points > 0) && req.Seed == 0 {
 		req.Seed = rand.Uint64() | 1
 	}
 	v := &verifier{b: b, graph: graph, req: req, out: newVerifyReport(req)}
@@ -53,6 +53,7 @@ type verifier struct {
 	req   VerifyRequest
 	out   *VerifyReport
 	dim   int
+	told  time.Time // when the last word was said on how far it is
 }
 
 func (v *verifier) all(ctx context.Context) error {
@@ -69,17 +70,30 @@ func (v *verifier) all(ctx context.Context) error {
 		return err
 	}
 	next := time.Now().Add(logEvery)
+	v.tell()
 	for _, space := range users {
 		if err := v.user(ctx, space); err != nil {
 			return fmt.Errorf("verify user %s: %w", graphstore.Shorten(space.UserID()), err)
 		}
 		v.out.Users++
+		v.tell()
 		if now := time.Now(); now.After(next) {
 			next = now.Add(logEvery)
 			v.b.log.Info("verifying", "users", v.out.Users, "of", len(users), "points", v.out.Points, "drifted", v.out.Drifted)
 		}
 	}
 	return nil
+}
+
+// tellEvery is the least time between two words on how far a verification is.
+const tellEvery = 200 * time.Millisecond
+
+// tell says how far the verification is.
+func (v *verifier) tell() {
+	if now := time.Now(); v.b.cfg.Verifying != nil && now.Sub(v.told) >= tellEvery {
+		v.told = now
+		v.b.cfg.Verifying(v.out.clone())
+	}
 }
 
 // logEvery is how often a verification says how far it is.
@@ -115,9 +129,7 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 	}
 	rep := scan.run.Report()
 	v.out.Skipped += rep.Skipped
-	for _, text := range rep.Problems {
-		v.out.problem("%s", text)
-	}
+	v.out.Problems = append(v.out.Problems, rep.Problems...)
 	slices.SortFunc(list, func(a, b graphstore.Space) int { return strings.Compare(a.UserID(), b.UserID()) })
 	v.out.AllUsers = int64(len(list))
 	if n := v.req.Sample; n > 0 && n < len(list) {
@@ -153,13 +165,30 @@ func (v *verifier) user(ctx context.Context, space graphstore.Space) error {
 	v.out.BadFacts += int64(len(now.bad))
 	if v.req.UserID != "" {
 		v.out.Skipped += now.skipped
+		v.out.Problems = append(v.out.Problems, now.problems...)
+	}
+	if now.partial {
+		if err := v.partial(ctx, space, len(now.facts)); err != nil {
+			return err
+		}
 	}
 	for _, err := range now.bad {
-		v.out.problem("%v", err)
+		v.out.problem("fact", "%v", err)
 	}
 	v.out.found(now.drift)
 	if len(now.drift) == 0 || !v.req.Repair {
 		return nil
 	}
 	return v.repair(ctx, space, now.drift)
+}
+
+// partial notes that a user was looked at in part.
+func (v *verifier) partial(ctx context.Context, space graphstore.Space, looked int) error {
+	all, err := v.b.points.Count(ctx, space)
+	if err != nil {
+		return fmt.Errorf("count points: %w", err)
+	}
+	v.out.Partial++
+	v.out.Unlooked += max(all-int64(looked), 0)
+	return nil
 }

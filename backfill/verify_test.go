@@ -329,6 +329,47 @@ func TestVerifySample(t *testing.T) {
 	}
 }
 
+// A user with more points than are to be looked at is looked at in part, the same part at each look; what is found there is found and
+// repaired, and of the rest nothing is said.
+func TestVerifyInPart(t *testing.T) {
+	points, user := clustered(t, 1, 50), space(t, "user-0")
+	store, g := newPoints(t, append(points, vdb.Point{Space: space(t, "lone"), ID: "l", Vector: points[0].Vector})...), newGraph(t)
+	must(t, t.TempDir(), store, g, backfill.Request{NoNeighbors: true})
+	// 10 of 50 points are scanned and 10 of the other 40 facts looked up.
+	whole := verify(t, store, g, backfill.VerifyRequest{Points: 10})
+	if !whole.Clean || whole.Partial != 1 || whole.Points != 21 || whole.Unlooked != 30 || whole.Users != 2 || whole.Coverage != 1 {
+		t.Errorf("before the damage: %+v", whole)
+	}
+	if v := verify(t, store, g, backfill.VerifyRequest{Points: 50}); v.Partial != 0 || v.Points != 51 {
+		t.Errorf("of exactly so many: %+v", v)
+	}
+	page, err := store.Scroll(context.Background(), vdb.ScrollQuery{Space: user, Limit: 50})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped := page.Points[3].ID
+	g.drop(t, user, dropped)
+	by := graphstore.Stamp{Version: 3, Rank: graphstore.RankAdd, EventID: "e"}
+	for i := range 40 {
+		g.damage(t, graphstore.PutFact(user, graphstore.Fact{ID: fmt.Sprint("ghost-", i), State: graphstore.StateActive, Registers: graphstore.Registers{Base: by, State: by}}))
+	}
+	var told []backfill.VerifyReport
+	cfg := backfill.Config{Verifying: func(v backfill.VerifyReport) { told = append(told, v) }}
+	v := verifyWith(t, store, g, cfg, backfill.VerifyRequest{Points: 10, Seed: 1, Repair: true})
+	// Of 80 facts that are not among the scanned, half are ghosts.
+	ghosts := v.Drift[backfill.DriftNoPoint]
+	if !v.Clean || v.Partial != 1 || v.Drift[backfill.DriftMissingNode] != 1 || ghosts < 1 || ghosts > 9 || len(told) == 0 || told[0].AllUsers != 2 {
+		t.Errorf("%+v, told %+v", v, told)
+	}
+	if f, ok := g.view(t, user).Fact(dropped); !ok || !f.Present() {
+		t.Error("what was found is not repaired")
+	}
+	rest := verify(t, store, g, backfill.VerifyRequest{Repair: true})
+	if !rest.Clean || rest.Drift[backfill.DriftNoPoint] != 40-ghosts || rest.Partial != 0 {
+		t.Errorf("%d ghosts were found, then %+v", ghosts, rest)
+	}
+}
+
 // A collection without any point is more likely a wrong one than a reason to remove everything.
 func TestVerifyRepairsNothingForAnEmptyStore(t *testing.T) {
 	g, points := newGraph(t), eventPoints(t)
@@ -357,6 +398,7 @@ func TestVerifyBadRequests(t *testing.T) {
 		says string
 	}{
 		{backfill.VerifyRequest{Sample: -1}, "sample -1"},
+		{backfill.VerifyRequest{Points: -1}, "points -1"},
 		{backfill.VerifyRequest{Sample: 3, UserID: "u"}, "not together with a user"},
 		{backfill.VerifyRequest{DryRun: true}, "dry_run"},
 		{backfill.VerifyRequest{UserID: "a\x00b"}, "user"},

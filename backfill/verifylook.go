@@ -1,7 +1,9 @@
 package backfill
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,7 +53,13 @@ type look struct {
 	skipped int64
 	covered int // facts with a node in the graph
 	drift   []Drift
+
+	problems []string // of the scan
+	partial  bool     // there are more points
 }
+
+// errEnough ends the scan of a user who has more points than are to be looked at.
+var errEnough = errors.New("enough points")
 
 // keep leaves what was found before too.
 func (l *look) keep(before []Drift) {
@@ -68,14 +76,22 @@ func (v *verifier) look(ctx context.Context, space graphstore.Space) (look, erro
 	var l look
 	at := map[string]int{}
 	s := v.scan(space, v.req.Neighbors)
+	if v.req.Points > 0 {
+		s.run.turn.most = min(s.run.turn.most, v.req.Points)
+	}
 	err := s.pages(ctx, func(facts []fact) error {
+		if most := v.req.Points; most > 0 && len(l.facts)+len(facts) > most {
+			l.take(facts[:most-len(l.facts)], at)
+			return errEnough
+		}
 		l.take(facts, at)
 		return nil
 	})
-	if err != nil {
+	if l.partial = errors.Is(err, errEnough); err != nil && !l.partial {
 		return l, err
 	}
-	l.skipped = s.run.Report().Skipped
+	rep := s.run.Report()
+	l.skipped, l.problems = rep.Skipped, rep.Problems
 	view, err := v.view(ctx, space)
 	if err != nil {
 		return l, err
@@ -126,7 +142,7 @@ func (v *verifier) view(ctx context.Context, space graphstore.Space) (view *grap
 }
 
 // withoutPoint returns the facts that are present in the graph and not in the store, which is asked for each by its id; those
-// that have come since the scan are taken in.
+// that have come since the scan are taken in. Of a user who is looked at in part, so are some of those beyond the part.
 func (v *verifier) withoutPoint(ctx context.Context, view *graphstore.Snapshot, l *look, at map[string]int) (map[string]bool, error) {
 	var ids []string
 	for c := range view.Records() {
@@ -139,6 +155,9 @@ func (v *verifier) withoutPoint(ctx context.Context, view *graphstore.Snapshot, 
 		if _, ok := at[c.Fact.ID]; !ok && c.Fact.Present() {
 			ids = append(ids, c.Fact.ID)
 		}
+	}
+	if l.partial {
+		ids = v.some(ids)
 	}
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -153,6 +172,16 @@ func (v *verifier) withoutPoint(ctx context.Context, view *graphstore.Snapshot, 
 	}
 	l.take(facts, at)
 	return gone, nil
+}
+
+// some draws as many ids as points of one user are to be looked at: by the seed, and of what is there at two looks the same.
+func (v *verifier) some(ids []string) []string {
+	drawn := make(map[string][sha256.Size]byte, len(ids))
+	for _, id := range ids {
+		drawn[id] = sha256.Sum256(fmt.Appendf(nil, "%d %s", v.req.Seed, id))
+	}
+	slices.SortFunc(ids, func(a, b string) int { x, y := drawn[a], drawn[b]; return bytes.Compare(x[:], y[:]) })
+	return ids[:min(len(ids), v.req.Points)]
 }
 
 // maxGet is how many points are asked for at once.

@@ -3,6 +3,8 @@ package backfill
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -35,6 +37,7 @@ const maxExamples = 20
 type VerifyRequest struct {
 	UserID    string `json:"user_id,omitempty" maxLength:"512" doc:"Only this user; absent: all that the store or the graph has."`
 	Sample    int    `json:"sample,omitempty" minimum:"0" doc:"Only so many users, drawn at random; absent: all."`
+	Points    int    `json:"points,omitempty" minimum:"0" doc:"Of one user at most so many points, and as many facts that are looked up by their ids; absent: all."`
 	Seed      uint64 `json:"seed,omitempty" doc:"Of the sample: the same seed draws the same of the same users; absent: a random one, which the answer names."`
 	Neighbors bool   `json:"neighbors,omitempty" doc:"Also semantic_neighbor edges, by a search for each point."`
 	Repair    bool   `json:"repair,omitempty" doc:"Repair what is found."`
@@ -47,6 +50,9 @@ func (r VerifyRequest) validate() error {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if r.Sample < 0 {
 		bad("sample %d: want 0 (all users) or more", r.Sample)
+	}
+	if r.Points < 0 {
+		bad("points %d: want 0 (all of a user) or more", r.Points)
 	}
 	if r.Sample > 0 && r.UserID != "" {
 		bad("sample %d: not together with a user", r.Sample)
@@ -81,18 +87,19 @@ type VerifyReport struct {
 	Coverage float64 `json:"coverage"` // Covered / Points; 1 without points
 	Skipped  int64   `json:"skipped"`  // points of the collection that are no facts
 	BadFacts int64   `json:"bad_facts"`
+	Partial  int64   `json:"partial_users"` // of the users, those with more points than were to be looked at
+	Unlooked int64   `json:"unlooked"`      // points of those that were not looked at, about: others may come and go
 
-	Clean     bool             `json:"clean"` // nothing drifted, or all of it was repaired
-	Drift     map[string]int64 `json:"drift"` // by kind; every kind is there
-	Drifted   int64            `json:"drifted_users"`
-	Passed    int64            `json:"passed"` // found at the first look and not at the second: events on their way
-	Examples  []Drift          `json:"examples"`
-	Written   map[string]int64 `json:"written"` // records that the repair has put, or would; by kind of record
-	Removed   map[string]int64 `json:"removed"`
-	Repaired  int64            `json:"repaired_users"`
-	Problems  []string         `json:"problems"`
-	perKind   map[string]int
-	toProblem Account // bounds the problems
+	Clean    bool             `json:"clean"` // nothing that was looked at drifted, or all of it was repaired
+	Drift    map[string]int64 `json:"drift"` // by kind; every kind is there
+	Drifted  int64            `json:"drifted_users"`
+	Passed   int64            `json:"passed"` // found at the first look and not at the second: events on their way
+	Examples []Drift          `json:"examples"`
+	Written  map[string]int64 `json:"written"` // records that the repair has put, or would; by kind of record
+	Removed  map[string]int64 `json:"removed"`
+	Repaired int64            `json:"repaired_users"`
+	Problems []string         `json:"problems"`
+	perKind  map[string]int
 }
 
 func newVerifyReport(req VerifyRequest) *VerifyReport {
@@ -119,9 +126,11 @@ func (v *VerifyReport) found(list []Drift) {
 	}
 }
 
-func (v *VerifyReport) problem(format string, args ...any) {
-	v.toProblem.problem(fmt.Sprintf(format, args...))
-	v.Problems = v.toProblem.Problems
+// problem notes one of the first problems of a kind.
+func (v *VerifyReport) problem(kind, format string, args ...any) {
+	if v.perKind[kind]++; v.perKind[kind] <= maxListed {
+		v.Problems = append(v.Problems, fmt.Sprintf(format, args...))
+	}
 }
 
 // changes takes in what a repair changes.
@@ -137,4 +146,13 @@ func (v *VerifyReport) end() {
 	if v.Points > 0 {
 		v.Coverage = float64(v.Covered) / float64(v.Points)
 	}
+}
+
+// clone returns a copy that shares nothing, with what follows from the counts.
+func (v *VerifyReport) clone() VerifyReport {
+	out := *v
+	out.Drift, out.Written, out.Removed = maps.Clone(v.Drift), maps.Clone(v.Written), maps.Clone(v.Removed)
+	out.Examples, out.Problems, out.perKind = slices.Clone(v.Examples), slices.Clone(v.Problems), nil
+	out.end()
+	return out
 }

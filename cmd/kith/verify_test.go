@@ -15,7 +15,13 @@ import (
 // verifyIn runs the command on a data directory and returns what it printed, one verification or two.
 func verifyIn(t *testing.T, dir string, args ...string) ([]backfill.VerifyReport, int, string) {
 	t.Helper()
-	code, out, errs := kith(t, append([]string{"--data-dir", dir, "--log-level=warn", "verify", "--json"}, args...)...)
+	return verifyWith(t, append([]string{"--data-dir", dir, "--log-level=warn", "verify", "--json"}, args...))
+}
+
+// verifyWith is verifyIn of a whole command line.
+func verifyWith(t *testing.T, args []string) ([]backfill.VerifyReport, int, string) {
+	t.Helper()
+	code, out, errs := kith(t, args...)
 	var list []backfill.VerifyReport
 	for dec := json.NewDecoder(strings.NewReader(out)); dec.More(); {
 		var v backfill.VerifyReport

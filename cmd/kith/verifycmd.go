@@ -10,6 +10,7 @@ import (
 type verifyCmd struct {
 	User      string `help:"Only this user. Without it: all that the vector store or the graph has."`
 	Sample    int    `placeholder:"N" help:"Only N users, drawn at random."`
+	Points    int    `placeholder:"N" help:"Of one user at most N points, and N facts that are looked up by their ids; users with more are looked at in part."`
 	Neighbors bool   `help:"Also semantic_neighbor edges, by a search for each point."`
 	Repair    bool   `help:"Repair what is found, after saying what that changes."`
 	DryRun    bool   `help:"With --repair: stop after saying what it would change."`
@@ -47,7 +48,7 @@ func (c verifyCmd) verify(e *env) (err error) {
 		e.printf("asked %s\n", cl.via)
 	}
 	// A repair begins with a dry run of the same users.
-	req := backfill.VerifyRequest{UserID: c.User, Sample: c.Sample, Neighbors: c.Neighbors, Repair: c.Repair, DryRun: c.Repair, Memory: c.Memory}
+	req := backfill.VerifyRequest{UserID: c.User, Sample: c.Sample, Points: c.Points, Neighbors: c.Neighbors, Repair: c.Repair, DryRun: c.Repair, Memory: c.Memory}
 	out, err := c.ask(e, cl, req)
 	if err != nil {
 		return err
@@ -90,6 +91,11 @@ func (e *env) printVerified(v backfill.VerifyReport) {
 	if v.Skipped+v.BadFacts > 0 {
 		e.printf("  points that are no facts: %d; that break the rules of events: %d\n", v.Skipped, v.BadFacts)
 	}
+	agree := "graph and store agree"
+	if v.Partial > 0 {
+		e.printf("  looked at in part: %d users; points of theirs that were not looked at: %d\n", v.Partial, v.Unlooked)
+		agree += ", in what was looked at"
+	}
 	if v.Passed > 0 {
 		e.printf("  found once and not again, so on their way: %d\n", v.Passed)
 	}
@@ -97,7 +103,7 @@ func (e *env) printVerified(v backfill.VerifyReport) {
 		e.printf("  problem: %s\n", text)
 	}
 	if v.Drifted == 0 {
-		e.printf("  graph and store agree\n")
+		e.printf("  %s\n", agree)
 		return
 	}
 	e.printf("  drift of %d users:\n", v.Drifted)

@@ -22,8 +22,24 @@ const caughtUpTime = 2 * time.Minute
 
 // verifies lets one verification go on at a time.
 type verifies struct {
-	s    *service
-	turn sync.Mutex
+	s     *service
+	turn  sync.Mutex
+	mu    sync.Mutex
+	state server.VerifyState // guarded by mu; what it points to is never changed
+}
+
+// VerifyState implements [server.Verifier].
+func (v *verifies) VerifyState() server.VerifyState {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.state
+}
+
+// say has the state say how far the present verification is; nil: there is none.
+func (v *verifies) say(running *backfill.VerifyReport) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.state.Running = running
 }
 
 // Users implements [backfill.Verifiable].
@@ -55,6 +71,8 @@ func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (back
 	if err != nil {
 		return backfill.VerifyReport{}, err
 	}
+	v.say(&backfill.VerifyReport{Request: req, Started: time.Now().UTC()})
+	defer v.say(nil)
 	out, err := worker.Verify(ctx, req)
 	if err != nil {
 		return out, err
@@ -76,7 +94,7 @@ func (v *verifies) worker() (*backfill.Backfill, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Logger: s.e.log, CaughtUp: v.caughtUp}
+	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Logger: s.e.log, CaughtUp: v.caughtUp, Verifying: func(r backfill.VerifyReport) { v.say(&r) }}
 	override(&cfg.MinScore, s.e.cfg.Project.EdgeMinScore)
 	return backfill.New(points, s.host, plan, cfg)
 }

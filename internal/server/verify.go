@@ -15,11 +15,20 @@ type Verifier interface {
 	// Verify does it, and repairs if the request says so. Errors: ErrBusy while another one, a backfill or a rebuild goes on, or, with a
 	// repair, an erasure; backfill.ErrBadRequest; ErrNoGraph; those of the stores.
 	Verify(ctx context.Context, req backfill.VerifyRequest) (backfill.VerifyReport, error)
+	// VerifyState says how far a verification is. It must not block.
+	VerifyState() VerifyState
+}
+
+// VerifyState says how far a verification is. What the last one found is not kept, since it names facts of users; the metrics have its
+// numbers.
+type VerifyState struct {
+	Running *backfill.VerifyReport `json:"running,omitempty" doc:"What the one that goes on has found so far: users of of_users are done. Absent: none goes on."`
 }
 
 type (
 	verifyInput  struct{ Body backfill.VerifyRequest }
 	verifyOutput struct{ Body backfill.VerifyReport }
+	verifyState  struct{ Body VerifyState }
 )
 
 func (s *Server) registerVerify(api huma.API) {
@@ -28,6 +37,16 @@ func (s *Server) registerVerify(api huma.API) {
 		Description: "Searches go on and events are projected meanwhile. It ends when the client goes.",
 		Middlewares: huma.Middlewares{patient},
 	}, s.verifyOp)
+	huma.Register(api, huma.Operation{
+		OperationID: "verify-state", Method: http.MethodGet, Path: "/v1/verify", Summary: "How far a verification is",
+	}, s.verifyStateOp)
+}
+
+func (s *Server) verifyStateOp(context.Context, *struct{}) (*verifyState, error) {
+	if s.cfg.Verifier == nil {
+		return nil, huma.Error503ServiceUnavailable("this service verifies nothing")
+	}
+	return &verifyState{s.cfg.Verifier.VerifyState()}, nil
 }
 
 func (s *Server) verifyOp(ctx context.Context, in *verifyInput) (*verifyOutput, error) {

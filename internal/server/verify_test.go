@@ -17,6 +17,10 @@ func (v verified) Verify(_ context.Context, req backfill.VerifyRequest) (backfil
 	return backfill.VerifyReport{Request: req, Coverage: .5}, v.err
 }
 
+func (v verified) VerifyState() VerifyState {
+	return VerifyState{Running: &backfill.VerifyReport{Users: 3, AllUsers: 7}}
+}
+
 func TestVerify(t *testing.T) {
 	s := newServer(t, nil)
 	if code, body := ask(s, "POST", "/v1/verify", "{}", nil); code != 503 {
@@ -40,6 +44,9 @@ func TestVerify(t *testing.T) {
 		if code, body := ask(s, "POST", "/v1/verify", tc.body, nil); code != tc.code || !strings.Contains(body, tc.want) {
 			t.Errorf("%s: %d %s: want %d and %q", tc.body, code, body, tc.code, tc.want)
 		}
+	}
+	if code, body := ask(s, "GET", "/v1/verify", "", nil); code != 200 || !strings.Contains(body, `"users":3,"of_users":7`) {
+		t.Errorf("how far: %d %s", code, body)
 	}
 	if code, _ := ask(s, "POST", "/v1/verify", "{}", map[string]string{"Origin": "http://localhost"}); code != 403 {
 		t.Errorf("a web page: %d", code)
