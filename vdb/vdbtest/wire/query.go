@@ -10,6 +10,7 @@ import (
 	"github.com/viterin/vek/vek32"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // defaultQueryLimit is the server's when a query names none.
@@ -21,12 +22,19 @@ func (svc pointsService) Query(_ context.Context, req *pb.QueryPoints) (*pb.Quer
 	return &pb.QueryResponse{Result: result}, err
 }
 
-// QueryBatch answers several queries in their order; one that fails fails them all.
+// QueryBatch answers several queries in their order, of one state of the collection; one that fails fails them all.
 func (svc pointsService) QueryBatch(_ context.Context, req *pb.QueryBatchPoints) (*pb.QueryBatchResponse, error) {
+	st := &svc.s.store
+	st.RLock()
+	defer st.RUnlock()
+	c, err := st.collectionLocked(req.GetCollectionName())
+	if err != nil {
+		return nil, err
+	}
 	resp := &pb.QueryBatchResponse{}
+	passing := c.passingOnce()
 	for _, q := range req.GetQueryPoints() {
-		q.CollectionName = req.GetCollectionName()
-		result, err := svc.query(q)
+		result, err := svc.queryLocked(c, q, passing)
 		if err != nil {
 			return nil, err
 		}
@@ -36,13 +44,6 @@ func (svc pointsService) QueryBatch(_ context.Context, req *pb.QueryBatchPoints)
 }
 
 func (svc pointsService) query(req *pb.QueryPoints) ([]*pb.ScoredPoint, error) {
-	limit := uint64(defaultQueryLimit)
-	if req.Limit != nil {
-		limit = req.GetLimit()
-	}
-	if limit == 0 {
-		return nil, errLimit
-	}
 	st := &svc.s.store
 	st.RLock()
 	defer st.RUnlock()
@@ -50,7 +51,18 @@ func (svc pointsService) query(req *pb.QueryPoints) ([]*pb.ScoredPoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	hits, err := c.rank(req, svc.s.embedQuery)
+	return svc.queryLocked(c, req, c.passing)
+}
+
+func (svc pointsService) queryLocked(c *collection, req *pb.QueryPoints, passing passing) ([]*pb.ScoredPoint, error) {
+	limit := uint64(defaultQueryLimit)
+	if req.Limit != nil {
+		limit = req.GetLimit()
+	}
+	if limit == 0 {
+		return nil, errLimit
+	}
+	hits, err := c.rank(req, svc.s.embedQuery, passing)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +79,42 @@ func (svc pointsService) query(req *pb.QueryPoints) ([]*pb.ScoredPoint, error) {
 	return out, nil
 }
 
+// passing returns the points that pass a filter, in id order.
+type passing func(*pb.Filter) ([]*point, error)
+
+func (c *collection) passing(f *pb.Filter) ([]*point, error) {
+	holds, err := compileFilter(f)
+	if err != nil {
+		return nil, err
+	}
+	var points []*point
+	for _, key := range c.keys {
+		if p := c.points[key]; holds(p) {
+			points = append(points, p)
+		}
+	}
+	return points, nil
+}
+
+// passingOnce looks for the points of each filter once; the server, too, puts queries of one filter together.
+func (c *collection) passingOnce() passing {
+	known := map[string][]*point{}
+	return func(f *pb.Filter) ([]*point, error) {
+		text, err := proto.MarshalOptions{Deterministic: true}.Marshal(f)
+		if err != nil {
+			return nil, err
+		}
+		points, ok := known[string(text)]
+		if !ok {
+			if points, err = c.passing(f); err != nil {
+				return nil, err
+			}
+			known[string(text)] = points
+		}
+		return points, nil
+	}
+}
+
 // hit is a point with its score.
 type hit struct {
 	point *point
@@ -75,25 +123,22 @@ type hit struct {
 
 // rank returns the points that pass the request's filter and threshold, best first: of all points, or of those that its
 // prefetches find.
-func (c *collection) rank(req *pb.QueryPoints, embed embedding) ([]hit, error) {
-	holds, err := compileFilter(req.GetFilter())
+func (c *collection) rank(req *pb.QueryPoints, embed embedding, passing passing) ([]hit, error) {
+	points, err := passing(req.GetFilter())
 	if err != nil {
 		return nil, err
 	}
 	if len(req.GetPrefetch()) > 0 {
-		found, err := c.prefetch(req, embed)
+		found, err := c.prefetch(req, embed, passing)
 		if err != nil {
 			return nil, err
 		}
-		passes := holds
-		holds = func(p *point) bool { return found[p.key] && passes(p) }
+		points = slices.DeleteFunc(slices.Clone(points), func(p *point) bool { return !found[p.key] })
 	}
 	var hits []hit
 	if req.Query == nil {
-		for _, key := range c.keys {
-			if p := c.points[key]; holds(p) {
-				hits = append(hits, hit{point: p})
-			}
+		for _, p := range points {
+			hits = append(hits, hit{point: p})
 		}
 		return hits, nil
 	}
@@ -101,10 +146,7 @@ func (c *collection) rank(req *pb.QueryPoints, embed embedding) ([]hit, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range c.points {
-		if !holds(p) {
-			continue
-		}
+	for _, p := range points {
 		score, ok := scoreOf(p)
 		if ok && (req.ScoreThreshold == nil || better(score, *req.ScoreThreshold, smallerFirst)) {
 			hits = append(hits, hit{point: p, score: score})
@@ -122,7 +164,7 @@ func (c *collection) rank(req *pb.QueryPoints, embed embedding) ([]hit, error) {
 
 // prefetch returns the points that any of the request's prefetches finds within its limit. The request's own filter holds
 // for each of them as well.
-func (c *collection) prefetch(req *pb.QueryPoints, embed embedding) (map[pointKey]bool, error) {
+func (c *collection) prefetch(req *pb.QueryPoints, embed embedding, passing passing) (map[pointKey]bool, error) {
 	passes, err := compileFilter(req.GetFilter())
 	if err != nil {
 		return nil, err
@@ -131,7 +173,7 @@ func (c *collection) prefetch(req *pb.QueryPoints, embed embedding) (map[pointKe
 	for _, p := range req.GetPrefetch() {
 		hits, err := c.rank(&pb.QueryPoints{
 			Prefetch: p.GetPrefetch(), Query: p.GetQuery(), Using: p.Using, Filter: p.GetFilter(), ScoreThreshold: p.ScoreThreshold,
-		}, embed)
+		}, embed, passing)
 		if err != nil {
 			return nil, err
 		}
