@@ -185,6 +185,12 @@ func (w *killed) wait(b server.Backfill) server.Backfill {
 func (w *killed) finish() server.Backfill {
 	w.t.Helper()
 	w.begin(0)
+	return w.end()
+}
+
+// end waits for the end of the run, and stops its service.
+func (w *killed) end() server.Backfill {
+	w.t.Helper()
 	if !w.service {
 		return w.g.account(w.t)
 	}
