@@ -49,7 +49,7 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 			return out, "", err
 		}
 		defer func() { err = firstError(err, store.Close()) }()
-		via += ", and the vector store"
+		via += "; and the points in " + e.vectorsName()
 	}
 	file, err := e.openGraph(graphPath(e.cfg), child.Hooks{}, false)
 	if err != nil {
