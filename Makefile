@@ -33,6 +33,11 @@ chaos: ## Break running services in every way their store can be broken; under 1
 	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 20m -run '^TestChaos' -chaos 2>&1 | tee bin/chaos.log | \
 		grep -E --line-buffered '^(chaos:|--- |FAIL|ok|panic:)' || { echo 'see bin/chaos.log'; exit 1; }
 
+.PHONY: backfill
+backfill: ## Kill, disturb and measure backfills of real stores by real processes; under 20 minutes
+	@mkdir -p bin; set -o pipefail; $(GO) test ./cmd/kith -v -count=1 -timeout 40m -run '^TestBackfill' -backfill-proof 2>&1 | tee bin/backfill.log | \
+		grep -E --line-buffered '^(backfill:|--- |FAIL|ok|panic:)' || { echo 'see bin/backfill.log'; exit 1; }
+
 SOAK ?= 200000
 
 # What the service sets for its store's process; here also for the driver alone, so that the two compare.
