@@ -42,7 +42,7 @@ func merge(log *graphstore.Snapshot, points *backfill.Gathered) (remade, error) 
 		return remade{}, err
 	}
 	m := remade{graph: made, points: points.Facts(), lacks: lacks{}}
-	if log.Digest().Records() == 0 {
+	if isEmpty(log) {
 		m.origins = originsOfOne(made, server.RebuildOrigins{Store: 1})
 		m.lacks.add(made, nil)
 		return m, nil
@@ -54,6 +54,13 @@ func merge(log *graphstore.Snapshot, points *backfill.Gathered) (remade, error) 
 	m.origins = originsOf(made, log, store)
 	m.lacks.add(made, log)
 	return m, nil
+}
+
+func isEmpty(s *graphstore.Snapshot) bool {
+	for range s.Records() {
+		return false
+	}
+	return true
 }
 
 // originsOfOne counts the records of a graph that has one origin.
