@@ -197,12 +197,13 @@ func (r *run) begin(ctx context.Context) error {
 	if r.b.cfg.LastSeq == nil || r.Report().StreamSeq > 0 {
 		return nil
 	}
-	seq, err := r.b.cfg.LastSeq()
-	if err != nil {
-		return fmt.Errorf("ask the stream for its last event: %w", err)
-	}
-	r.change(func(rep *Account) { rep.StreamSeq = seq })
-	return nil
+	return r.patiently(ctx, "ask the stream for its last event", func() error {
+		seq, err := r.b.cfg.LastSeq()
+		if err == nil {
+			r.change(func(rep *Account) { rep.StreamSeq = seq })
+		}
+		return err
+	})
 }
 
 func memoryOf(req Request) int64 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/sourcegraph/conc"
 	"github.com/sourcegraph/conc/panics"
 
@@ -150,7 +151,7 @@ func (b *backfills) do(ctx context.Context, r *backfillRun) {
 	log.Info("backfill done", "unchanged", rep.Unchanged, "skipped", rep.Skipped, "dry_run", r.req.DryRun)
 }
 
-// lastSeq asks the stream for its last event, 0 without a stream.
+// lastSeq asks the stream for its last event, 0 without a stream: also where a new service has not made it yet.
 func (b *backfills) lastSeq() (uint64, error) {
 	if b.s.js == nil {
 		return 0, nil
@@ -158,6 +159,9 @@ func (b *backfills) lastSeq() (uint64, error) {
 	ctx, cancel := context.WithTimeout(b.s.e.ctx, streamAnswerTime)
 	defer cancel()
 	stream, err := b.s.js.Stream(ctx, feed.EventStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
