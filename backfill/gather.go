@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"os"
 	"slices"
 
@@ -102,9 +101,7 @@ func (g *Gather) Part(user string) int {
 	if g.s == nil || len(g.s.files) == 0 {
 		return 0
 	}
-	h := fnv.New32a()
-	h.Write([]byte(user)) // never fails
-	return int(h.Sum32()) % len(g.s.files)
+	return g.s.partOf(user)
 }
 
 // User returns the facts of a user's points, nil if there are none. They are valid until another part is read.

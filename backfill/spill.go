@@ -70,14 +70,19 @@ func openSpill(dir string, sizes []int64) (*spill, error) {
 	return s, nil
 }
 
+// partOf returns the part that a user's facts are in.
+func (s *spill) partOf(user string) int {
+	h := fnv.New32a()
+	h.Write([]byte(user)) // never fails
+	return int(h.Sum32()) % len(s.files)
+}
+
 // add writes facts, in one piece for each part.
 func (s *spill) add(facts []fact) error {
 	pieces := make([][]spilled, len(s.files))
 	for i := range facts {
 		user := facts[i].point.Space.UserID()
-		h := fnv.New32a()
-		h.Write([]byte(user)) // never fails
-		n := int(h.Sum32()) % len(pieces)
+		n := s.partOf(user)
 		pieces[n] = append(pieces[n], spilled{user, facts[i].stored})
 	}
 	for i, piece := range pieces {

@@ -102,7 +102,7 @@ func (r *rebuild) build(ctx context.Context, file *graphFile) (built, error) {
 		return err
 	}
 	start := time.Now()
-	b, err := file.build(ctx, r.out.GraphID, r.firstMark(ext), all)
+	b, err := withBallast(func() (built, error) { return file.build(ctx, r.out.GraphID, r.firstMark(ext), all) })
 	if err != nil {
 		return b, errors.Join(fmt.Errorf("write graph: %w", err), removeGraph(b.path))
 	}
