@@ -105,7 +105,7 @@ func (b *Backfill) search(ctx context.Context, due []*neighborSearch) error {
 	}
 	answers, err := b.points.SearchMany(ctx, queries)
 	var dim *vdb.DimensionError
-	if errors.As(err, &dim) {
+	if errors.Is(err, vdb.ErrBadQuery) && errors.As(err, &dim) { // else it is the store's configuration that does not fit
 		fit := make([]*neighborSearch, 0, len(due))
 		for _, s := range due {
 			if len(s.q.Vector) == dim.Want {
