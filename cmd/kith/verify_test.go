@@ -117,3 +117,17 @@ func TestVerifyBadCommands(t *testing.T) {
 		}
 	}
 }
+
+// A graph that cannot be loaded is no graph that could be verified, and is not waited for.
+func TestVerifyOfABrokenFile(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(8, 8)), 20)
+	w.storePoints(5)
+	mustBackfill(t, w.dir)
+	file := filepath.Join(w.dir, "graph", "kith.kuzu")
+	if err := os.WriteFile(file, []byte(strings.Repeat("no graph ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, code, errs := verifyIn(t, w.dir); code != exitUnverified || len(list) != 0 || !strings.Contains(errs, "graph") {
+		t.Errorf("%d %s %+v", code, errs, list)
+	}
+}

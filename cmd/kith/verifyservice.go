@@ -9,6 +9,7 @@ import (
 
 	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -67,6 +68,9 @@ func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (back
 		}
 		defer s.erasing.Unlock()
 	}
+	if err := s.host.ready(ctx); err != nil {
+		return backfill.VerifyReport{}, err
+	}
 	worker, err := v.worker()
 	if err != nil {
 		return backfill.VerifyReport{}, err
@@ -81,6 +85,26 @@ func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (back
 	s.e.log.Info("graph verified", "user", req.UserID, "users", out.Users, "points", out.Points, "coverage", out.Coverage, "drifted_users", out.Drifted,
 		"repaired_users", out.Repaired, "took", millis(out.TookMS))
 	return out, nil
+}
+
+// ready waits until the graph is loaded, but not for one that could not be, which is tried again in vain where it is damaged.
+func (h *graphHost) ready(ctx context.Context) error {
+	g := h.live.Load()
+	select {
+	case <-g.Loaded():
+		return nil
+	case <-g.Failed():
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	anybody, err := graphstore.NewSpace("anybody")
+	if err == nil {
+		_, err = g.View(anybody)
+	}
+	if err == nil || errors.Is(err, live.ErrLoading) { // it has been loaded since, or is being
+		return nil
+	}
+	return fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 }
 
 // worker returns what verifies, with the mapping and the rules of a backfill.
