@@ -177,3 +177,39 @@ func TestScrollFailsHalfWayOverTheWire(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// On Qdrant too, what a repair makes of nothing is what a backfill makes, with neighbours and without.
+func TestVerifyOnQdrant(t *testing.T) {
+	srv := wire.Start(t, wire.Options{})
+	var points []wire.Point
+	for i := range 40 {
+		payload := map[string]any{"user_id": fmt.Sprint("u", i%3), "tags": "tea", "batch_id": fmt.Sprint("b", i/6)}
+		if i%8 == 0 {
+			payload = map[string]any{"user_id": "u0"} // says nothing
+		}
+		points = append(points, wire.Point{ID: uint64(i), Payload: payload, Vectors: map[string]any{"": []float32{1, float32(i)}}})
+	}
+	srv.Fill(t, "theirs", oneVector("", vdb.VectorDense, "Cosine"), points...)
+	for _, neighbors := range []bool{false, true} {
+		repaired, filled := t.TempDir(), t.TempDir()
+		accountOf(t, exitOK, onQdrant(srv, filled, "backfill", "--json", fmt.Sprint("--no-neighbors=", !neighbors)))
+		verify := onQdrant(srv, repaired, "verify", "--json", fmt.Sprint("--neighbors=", neighbors))
+		if list, code, errs := verifyWith(t, append(slices.Clone(verify), "--repair", "--dry-run")); code != exitDrifted || len(list) != 1 || list[0].Written["fact"] != 40 {
+			t.Errorf("dry run: %d %s %+v", code, errs, list)
+		}
+		if list, code, errs := verifyWith(t, append(slices.Clone(verify), "--repair")); code != exitOK || len(list) != 2 || list[1].Repaired != 3 {
+			t.Errorf("repair: %d %s %+v", code, errs, list)
+		}
+		if list, code, errs := verifyWith(t, verify); code != exitOK || list[0].Drifted != 0 || list[0].Coverage != 1 {
+			t.Errorf("again: %d %s %+v", code, errs, list)
+		}
+		var digests []string
+		for _, dir := range []string{repaired, filled} {
+			_, out, _ := kith(t, onQdrant(srv, dir, "digest")...)
+			digests = append(digests, strings.TrimSpace(out))
+		}
+		if digests[0] != digests[1] || digests[0] == "" {
+			t.Errorf("neighbors %v: digests %q", neighbors, digests)
+		}
+	}
+}

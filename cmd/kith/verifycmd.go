@@ -96,6 +96,12 @@ func (e *env) printVerified(v backfill.VerifyReport) {
 		e.printf("  looked at in part: %d users; points of theirs that were not looked at: %d\n", v.Partial, v.Unlooked)
 		agree += ", in what was looked at"
 	}
+	if !v.Request.Neighbors {
+		agree += "; semantic_neighbor edges were not compared (--neighbors)"
+		if n := v.Drift[backfill.DriftMissingNode]; n > 0 && v.Request.Repair {
+			e.printf("  without --neighbors the repair gives the %d missing nodes no semantic_neighbor edges\n", n)
+		}
+	}
 	if v.Passed > 0 {
 		e.printf("  found once and not again, so on their way: %d\n", v.Passed)
 	}
