@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -121,7 +122,7 @@ func (r *run) yieldAll(ctx context.Context, s *spill, yield YieldUser) error {
 				return context.Cause(ctx)
 			}
 			users[i] = userFacts{} // it belongs to the plan now
-			if err := yield(u.space, func(view *graphstore.Snapshot) ([]graphstore.Change, error) { return r.planSpilled(&u, view) }); err != nil {
+			if err := yield(u.space, func(view *graphstore.Snapshot) (*graphstore.Snapshot, error) { return r.overSpilled(&u, view) }); err != nil {
 				return err
 			}
 		}
@@ -129,26 +130,44 @@ func (r *run) yieldAll(ctx context.Context, s *spill, yield YieldUser) error {
 	return nil
 }
 
-// planSpilled plans all facts of one user.
-func (r *run) planSpilled(u *userFacts, view *graphstore.Snapshot) ([]graphstore.Change, error) {
-	twice := u.dropRepeats()
-	u.view = view
-	u.planAll(r.b.proj)
-	if u.broken != nil {
-		return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(u.space.UserID()), u.broken)
-	}
-	r.change(func(rep *Account) {
-		rep.Duplicates += int64(twice)
-		rep.wrote(u.plan.Changes)
-		rep.planned(u)
+// overSpilled returns what becomes of a user's graph by all facts of the user, which are gone then.
+func (r *run) overSpilled(u *userFacts, view *graphstore.Snapshot) (*graphstore.Snapshot, error) {
+	twice := int64(u.dropRepeats())
+	r.change(func(rep *Account) { rep.Duplicates += twice })
+	return u.over(r.b.proj, view, func(planned *userFacts) {
+		r.change(func(rep *Account) {
+			rep.wrote(planned.plan.Changes)
+			rep.planned(planned)
+		})
+		clear(planned.facts)
 	})
-	return u.plan.Changes, nil
+}
+
+// plannedFacts is how many facts of one user are planned at a time where no transaction bounds it: a plan takes some 10 KiB for each,
+// a graph some 1 KiB.
+const plannedFacts = 4096
+
+// over returns what becomes of a graph of the user by the facts, and shows each plan on the way.
+func (u *userFacts) over(proj *projector.Projector, view *graphstore.Snapshot, show func(planned *userFacts)) (*graphstore.Snapshot, error) {
+	for facts := range slices.Chunk(u.facts, plannedFacts) {
+		some := userFacts{space: u.space, facts: facts, view: view}
+		some.planAll(proj)
+		err := some.broken
+		if err == nil {
+			view, err = view.With(some.plan.Changes)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(u.space.UserID()), err)
+		}
+		show(&some)
+	}
+	return view, nil
 }
 
 // dropRepeats leaves of the facts of one id the one of the greatest version, of equal ones the first, and returns how many went.
 func (u *userFacts) dropRepeats() int {
 	at := make(map[string]int, len(u.facts))
-	kept := make([]projector.StoredFact, 0, len(u.facts))
+	kept := u.facts[:0]
 	for _, f := range u.facts {
 		n, twice := at[f.ID]
 		switch {
@@ -160,6 +179,7 @@ func (u *userFacts) dropRepeats() int {
 		}
 	}
 	gone := len(u.facts) - len(kept)
+	clear(u.facts[len(kept):])
 	u.facts = kept
 	return gone
 }

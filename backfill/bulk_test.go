@@ -33,14 +33,26 @@ func (g *rewritable) Rewrite(ctx context.Context, users func(backfill.YieldUser)
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	var all []graphstore.Change
-	err := users(func(space graphstore.Space, plan func(*graphstore.Snapshot) ([]graphstore.Change, error)) error {
+	err := users(func(space graphstore.Space, become backfill.Become) error {
 		view, err := g.live.Snapshot(ctx, space)
 		if err != nil {
 			return err
 		}
-		changes, err := plan(view)
-		all = append(all, changes...)
-		return err
+		next, err := become(view)
+		if err != nil {
+			return err
+		}
+		stays := map[graphstore.Key]bool{}
+		for c := range next.Records() {
+			all, stays[c.Key()] = append(all, c), true
+		}
+		for c := range view.Records() {
+			if !stays[c.Key()] {
+				c.Op = graphstore.Delete
+				all = append(all, c)
+			}
+		}
+		return nil
 	})
 	if fail := g.fail; err != nil || fail != nil {
 		g.fail = nil

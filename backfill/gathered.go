@@ -1,10 +1,6 @@
 package backfill
 
-import (
-	"fmt"
-
-	"github.com/kithgraph/kith/graphstore"
-)
+import "github.com/kithgraph/kith/graphstore"
 
 // Gathered is what the points of one user say.
 type Gathered struct {
@@ -26,27 +22,13 @@ func (p *Gathered) Facts() int { return len(p.u.facts) }
 
 // Over returns what becomes of a graph of the user by the points, as a backfill would change it, and counts them in the account.
 func (p *Gathered) Over(view *graphstore.Snapshot) (*graphstore.Snapshot, error) {
-	next, err := p.over(view)
-	if err == nil {
-		p.g.r.change(func(rep *Account) { rep.planned(p.u) })
-	}
-	return next, err
+	r := p.g.r
+	return p.u.over(r.b.proj, view, func(planned *userFacts) {
+		r.change(func(rep *Account) { rep.planned(planned) })
+	})
 }
 
 // Alone returns the graph of the points alone. It counts nothing.
 func (p *Gathered) Alone() (*graphstore.Snapshot, error) {
-	return p.over(graphstore.NewSnapshot(p.u.space))
-}
-
-func (p *Gathered) over(view *graphstore.Snapshot) (*graphstore.Snapshot, error) {
-	p.u.view = view
-	p.u.planAll(p.g.r.b.proj)
-	if p.u.broken != nil {
-		return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(p.u.space.UserID()), p.u.broken)
-	}
-	next, err := view.With(p.u.plan.Changes)
-	if err != nil {
-		return nil, fmt.Errorf("plan facts of %s: %w", graphstore.Shorten(p.u.space.UserID()), err)
-	}
-	return next, nil
+	return p.u.over(p.g.r.b.proj, graphstore.NewSnapshot(p.u.space), func(*userFacts) {})
 }

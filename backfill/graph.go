@@ -41,6 +41,9 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, users func(yield YieldUser) error) error
 }
 
-// YieldUser takes a user and the plan of the changes to the user's graph, which may be called later, once, and beside those of other
+// YieldUser takes a user and what the user's graph becomes, which may be asked for later, once, and beside that of other
 // users. Its error, which may be one of an earlier user, ends the rewrite.
-type YieldUser func(space graphstore.Space, plan func(view *graphstore.Snapshot) ([]graphstore.Change, error)) error
+type YieldUser func(space graphstore.Space, become Become) error
+
+// Become returns the graph of a user as it becomes, from what it is.
+type Become func(view *graphstore.Snapshot) (*graphstore.Snapshot, error)

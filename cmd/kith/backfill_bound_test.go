@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -15,12 +16,12 @@ func TestBackfillMemory(t *testing.T) {
 	}
 	c := collection{users: 1, points: proving(200_000, 12_000), dim: 16, group: 8}
 	s := c.storeIn(t, inFile)
+	var digests []string
 	for _, bulk := range []bool{false, true} {
 		how, args := "page by page", []string{"--no-neighbors", "--user=user-0"}
 		if bulk {
 			how, args = "written anew", args[:1]
 		}
-		var digests []string
 		var pages []int64
 		for _, memory := range []int64{1 << 20, 256 << 20} {
 			dir := s.dataDir(t)
@@ -36,8 +37,12 @@ func TestBackfillMemory(t *testing.T) {
 			proofSays("a user of %d points, %s, --memory %3d MiB: points in hand at most %6d KiB, %4d pages, resident at most %s, %s", c.points, how, memory>>20, r.PeakPageBytes>>10, r.Pages,
 				resident, time.Duration(r.TookMS)*time.Millisecond)
 		}
-		if digests[0] != digests[1] || pages[0] >= pages[1] {
-			t.Errorf("%s: digests %v, largest pages %v: want the same graph, and larger pages where they may be", how, digests, pages)
+		if pages[0] >= pages[1] {
+			t.Errorf("%s: largest pages %v: want larger ones where they may be", how, pages)
 		}
+	}
+	slices.Sort(digests)
+	if digests = slices.Compact(digests); len(digests) != 1 {
+		t.Errorf("digests %v, want the same graph each time", digests)
 	}
 }

@@ -102,9 +102,9 @@ func (h *graphHost) buildBackfilled(ctx context.Context, g *live.Graph, seed *li
 	b, err := h.file.build(ctx, head.ID, head.Mark, func(yield func(graphstore.Change) error) error {
 		w := newRewriting(ctx, g, seed, yield)
 		done := map[graphstore.Space]bool{}
-		err := users(func(space graphstore.Space, plan planUser) error {
+		err := users(func(space graphstore.Space, become backfill.Become) error {
 			done[space] = true
-			return w.user(space, plan)
+			return w.user(space, become)
 		})
 		for _, space := range spaces {
 			if err == nil && !done[space] {

@@ -6,12 +6,10 @@ import (
 
 	"github.com/sourcegraph/conc/stream"
 
+	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/graphstore/live"
 )
-
-// planUser plans the changes to the graph of one user.
-type planUser = func(view *graphstore.Snapshot) ([]graphstore.Change, error)
 
 // rewriting yields the graphs of users as they become, in the order in which they are given. They are made side by side, since they
 // have nothing to do with each other; no more of them are in memory than there are hands for.
@@ -31,13 +29,13 @@ func newRewriting(ctx context.Context, from *live.Graph, seed *live.Seed, yield 
 	return &rewriting{ctx: ctx, from: from, seed: seed, yield: yield, stream: stream.New().WithMaxGoroutines(rewriters)}
 }
 
-// user takes one user on, without a plan as the user is. Its error is one of an earlier user.
-func (w *rewriting) user(space graphstore.Space, plan planUser) error {
+// user takes one user on, nil as the user is. Its error is one of an earlier user.
+func (w *rewriting) user(space graphstore.Space, become backfill.Become) error {
 	if err := w.err(); err != nil {
 		return err
 	}
 	w.stream.Go(func() stream.Callback {
-		view, err := w.become(space, plan)
+		view, err := w.over(space, become)
 		return func() {
 			if err == nil && w.err() == nil {
 				err = recordsOf(view.Records())(w.yield)
@@ -48,8 +46,8 @@ func (w *rewriting) user(space graphstore.Space, plan planUser) error {
 	return nil
 }
 
-// become returns the user's graph as it becomes.
-func (w *rewriting) become(space graphstore.Space, plan planUser) (*graphstore.Snapshot, error) {
+// over returns the user's graph as it becomes.
+func (w *rewriting) over(space graphstore.Space, become backfill.Become) (*graphstore.Snapshot, error) {
 	if err := w.err(); err != nil {
 		return nil, err
 	}
@@ -57,12 +55,8 @@ func (w *rewriting) become(space graphstore.Space, plan planUser) (*graphstore.S
 	if err != nil {
 		return nil, err
 	}
-	if plan != nil {
-		changes, err := plan(view)
-		if err != nil {
-			return nil, err
-		}
-		if view, err = view.With(changes); err != nil {
+	if become != nil {
+		if view, err = become(view); err != nil {
 			return nil, err
 		}
 	}
