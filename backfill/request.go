@@ -15,10 +15,13 @@ const (
 	MaxMemoryBytes = 64 << 30
 )
 
+// MaxSeed is the largest seed of a [VerifyRequest]: every reader of JSON has it whole, those too that keep numbers as doubles.
+const MaxSeed = 1<<53 - 1
+
 // Request says what to backfill.
 type Request struct {
-	UserID  string    `json:"user_id,omitempty" maxLength:"512" doc:"Only this user's points; absent: the whole collection."`
-	AgentID string    `json:"agent_id,omitempty" maxLength:"512" doc:"Only points of this agent; absent: of all."`
+	UserID  string    `json:"user_id,omitempty" minLength:"1" maxLength:"512" doc:"Only this user's points; absent: the whole collection."`
+	AgentID string    `json:"agent_id,omitempty" minLength:"1" maxLength:"512" doc:"Only points of this agent; absent: of all."`
 	Since   time.Time `json:"since,omitzero" doc:"Only points that the store says were written at this time or later; those without a time are taken too."`
 	Clear   bool      `json:"clear,omitempty" doc:"Remove the user's facts, topics, entities and their edges first. Schemas, the merge log and tombstones stay. Wants a user, and neither agent nor since."`
 	DryRun  bool      `json:"dry_run,omitempty" doc:"Read and plan, and write nothing."`
@@ -27,6 +30,17 @@ type Request struct {
 	Memory  int64     `json:"memory,omitempty" minimum:"0" doc:"Bytes that the points in hand may take; absent: the default."`
 	// NoNeighbors leaves out semantic_neighbor edges, and with them the searches for each point.
 	NoNeighbors bool `json:"no_neighbors,omitempty" doc:"No semantic_neighbor edges, and no searches for them."`
+}
+
+// Check returns what is wrong with the request, every violation with field, value and rule; nil: nothing.
+func (r Request) Check() error { return r.validate() }
+
+// Check returns what is wrong with the request, as [Request.Check] does.
+func (r VerifyRequest) Check() error {
+	if r.Seed > MaxSeed {
+		return errors.Join(r.validate(), fmt.Errorf("seed %d: want 1 to %d, or none", r.Seed, uint64(MaxSeed)))
+	}
+	return r.validate()
 }
 
 // validate joins every violation.

@@ -35,7 +35,7 @@ func (b *Backfill) Verify(ctx context.Context, req VerifyRequest) (VerifyReport,
 		return VerifyReport{}, fmt.Errorf("%w: the graph does not know its users", ErrBadRequest)
 	}
 	if (req.Sample > 0 || req.Points > 0) && req.Seed == 0 {
-		req.Seed = rand.Uint64() | 1
+		req.Seed = 1 + rand.Uint64N(MaxSeed)
 	}
 	v := &verifier{b: b, graph: graph, req: req, out: newVerifyReport(req)}
 	err := v.all(ctx)

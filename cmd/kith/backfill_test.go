@@ -104,9 +104,15 @@ func TestBackfillBadCommands(t *testing.T) {
 		says string
 	}{
 		{[]string{"--since=yesterday"}, exitUsage, "--since"},
-		{[]string{"--clear"}, exitFailed, "want a user"},
+		{[]string{"--clear"}, exitUsage, "want a user"},
+		{[]string{"--clear", "--user=ann", "--dry-run"}, exitUsage, "not together with dry_run"},
+		{[]string{"--resume", "--dry-run"}, exitUsage, "not together with dry_run"},
+		{[]string{"--rate=-1"}, exitUsage, "rate -1: want 0"},
+		{[]string{"--memory=7"}, exitUsage, "memory 7"},
+		{[]string{"--user="}, exitUsage, `--user: "": want`},
+		{[]string{"--agent="}, exitUsage, `--agent: "": want`},
+		{[]string{"--since="}, exitUsage, `--since: "": want`},
 		{[]string{"--resume"}, exitFailed, "no checkpoint"},
-		{[]string{"--memory=7"}, exitFailed, "memory 7"},
 	} {
 		if _, code, errs := backfillIn(t, dir, tc.args...); code != tc.code || !strings.Contains(errs, tc.says) {
 			t.Errorf("%v: %d %s: want %d and %q", tc.args, code, errs, tc.code, tc.says)

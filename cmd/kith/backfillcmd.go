@@ -12,30 +12,33 @@ import (
 )
 
 type backfillCmd struct {
-	User        string `help:"Only the points of this user. Without it: the whole collection."`
-	Agent       string `help:"Only points of this agent."`
-	Since       string `placeholder:"TIME" help:"Only points written at this time or later, as RFC 3339; those without a time are taken too."`
-	Clear       bool   `help:"Remove what the graph has of the user's facts first; schemas, merges and tombstones stay. Wants --user."`
-	DryRun      bool   `help:"Read and plan, and write nothing."`
-	Resume      bool   `help:"Go on where the last run of the same range was interrupted."`
-	Rate        int    `placeholder:"N" help:"Points a second at the most."`
-	Memory      int64  `placeholder:"BYTES" help:"What the points in hand may take in memory (default 32 MiB)."`
-	NoNeighbors bool   `help:"No semantic_neighbor edges, and no searches for them."`
-	Probe       bool   `help:"Only read a few points of the Qdrant collection, and print which fields are where, what is missing, and the flags to give."`
-	JSON        bool   `help:"Print JSON."`
+	User        scope `help:"Only the points of this user. Without it: the whole collection."`
+	Agent       scope `help:"Only points of this agent."`
+	Since       scope `placeholder:"TIME" help:"Only points written at this time or later, as RFC 3339; those without a time are taken too."`
+	Clear       bool  `help:"Remove what the graph has of the user's facts first; schemas, merges and tombstones stay. Wants --user."`
+	DryRun      bool  `help:"Read and plan, and write nothing."`
+	Resume      bool  `help:"Go on where the last run of the same range was interrupted."`
+	Rate        int   `placeholder:"N" help:"Points a second at the most."`
+	Memory      int64 `placeholder:"BYTES" help:"What the points in hand may take in memory (default 32 MiB)."`
+	NoNeighbors bool  `help:"No semantic_neighbor edges, and no searches for them."`
+	Probe       bool  `help:"Only read a few points of the Qdrant collection, and print which fields are where, what is missing, and the flags to give."`
+	JSON        bool  `help:"Print JSON."`
 }
 
-// request returns what the service is asked for.
+// request returns what the service is asked for, if that can be done.
 func (c backfillCmd) request() (backfill.Request, error) {
 	req := backfill.Request{
-		UserID: c.User, AgentID: c.Agent, Clear: c.Clear, DryRun: c.DryRun, Resume: c.Resume, Rate: c.Rate, Memory: c.Memory, NoNeighbors: c.NoNeighbors,
+		UserID: string(c.User), AgentID: string(c.Agent), Clear: c.Clear, DryRun: c.DryRun, Resume: c.Resume, Rate: c.Rate, Memory: c.Memory, NoNeighbors: c.NoNeighbors,
 	}
 	if c.Since != "" {
-		at, err := time.Parse(time.RFC3339Nano, c.Since)
+		at, err := time.Parse(time.RFC3339Nano, string(c.Since))
 		if err != nil {
 			return req, &usageError{fmt.Errorf("--since %q: want a time like 2026-01-31T12:00:00Z", c.Since)}
 		}
 		req.Since = at.UTC()
+	}
+	if err := req.Check(); err != nil {
+		return req, &usageError{fmt.Errorf("backfill: %w", err)}
 	}
 	return req, nil
 }

@@ -11,11 +11,13 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sourcegraph/conc"
 
+	"github.com/kithgraph/kith/graphstore"
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -178,6 +180,7 @@ func apiError(status int, data []byte) error {
 		Detail string
 		Errors []struct {
 			Message, Location string
+			Value             any
 		}
 	}
 	if json.Unmarshal(data, &problem) != nil || problem.Detail == "" {
@@ -185,9 +188,23 @@ func apiError(status int, data []byte) error {
 	}
 	texts := []string{problem.Detail}
 	for _, e := range problem.Errors {
-		texts = append(texts, strings.TrimPrefix(e.Location, "body.")+": "+e.Message)
+		texts = append(texts, strings.TrimPrefix(e.Location, "body.")+valueText(e.Value)+": "+e.Message)
 	}
 	return errors.New(strings.Join(texts, "; "))
+}
+
+// valueText is the value of a field that breaks a rule, behind a space: of one that is short enough to be read.
+func valueText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return " " + graphstore.Shorten(v)
+	case float64:
+		return " " + strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return fmt.Sprintf(" %t", v)
+	default: // absent, or of many parts
+		return ""
+	}
 }
 
 // handlerTransport sends requests to a handler in this process.

@@ -28,6 +28,11 @@ func TestUsageErrors(t *testing.T) {
 		"search what":       {[]string{"search"}, "--user or --queries"},
 		"publish what":      {[]string{"publish"}, "--points"},
 		"publish no file":   {[]string{"publish", "/nowhere/events.jsonl"}, "/nowhere/events.jsonl"},
+		"rebuild nobody":    {[]string{"rebuild", "--user="}, `--user: "": want`},
+		"rebuild long user": {[]string{"rebuild", "--user", strings.Repeat("x", 600)}, "600 bytes"},
+		"rebuild from none": {[]string{"rebuild", "--from-log", "--from-store"}, "--from-store"},
+		"rebuild neighbors": {[]string{"rebuild", "--from-log", "--no-neighbors"}, "--no-neighbors"},
+		"forget nobody":     {[]string{"forget", ""}, `<user>: "": want`},
 		"search bad vector": {[]string{"search", "--user=ann", "--vector=/nowhere/v.json"}, "/nowhere/v.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,8 +174,8 @@ func TestSearchCommand(t *testing.T) {
 		"by words":     {on("search", "--user=ann", "bicycle"), exitOK, "keyword recall"},
 		"json":         {on("search", "--user=ann", "--vector", vector, "--json"), exitOK, `"graph_rerank"`},
 		"unknown user": {on("search", "--user=nobody", "--vector", vector), exitOK, "0 results"},
-		"k 0":          {on("search", "--user=ann", "--vector", vector, "--k=0"), exitFailed, "k: expected number >= 1"},
-		"k 10^9":       {on("search", "--user=ann", "--vector", vector, "--k=1000000000"), exitFailed, "k: expected number <= 200"},
+		"k 0":          {on("search", "--user=ann", "--vector", vector, "--k=0"), exitFailed, "k 0: expected number >= 1"},
+		"k 10^9":       {on("search", "--user=ann", "--vector", vector, "--k=1000000000"), exitFailed, "k 1000000000: expected number <= 200"},
 		"naive time":   {on("search", "--user=ann", "--vector", vector, "--valid-at=2026-09-01T00:00:00"), exitFailed, "valid_at"},
 		"nothing":      {on("search", "--user=ann"), exitFailed, "vector, text"},
 	} {

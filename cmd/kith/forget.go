@@ -17,7 +17,7 @@ import (
 )
 
 type forgetCmd struct {
-	User       string   `arg:"" help:"Who is to be forgotten: the user id of the events."`
+	User       scope    `arg:"" help:"Who is to be forgotten: the user id of the events."`
 	DryRun     bool     `help:"Count what would be erased, and erase nothing."`
 	Points     bool     `help:"Also delete the user's points from Qdrant. Those of the embedded vector store are always erased."`
 	OldCopies  bool     `help:"Also remove old copies of whole graphs, of all users, from the data directory."`
@@ -44,7 +44,7 @@ func (c forgetCmd) Run(e *env) (err error) {
 	}
 	defer func() { err = firstError(err, cl.close()) }()
 	req := server.ForgetRequest{
-		UserID: c.User, DryRun: c.DryRun, Points: c.Points, OldCopies: c.OldCopies,
+		UserID: string(c.User), DryRun: c.DryRun, Points: c.Points, OldCopies: c.OldCopies,
 		Verify: c.Verify, VerifyOnly: c.VerifyOnly, Canaries: c.Canary,
 	}
 	var f server.Forgotten
@@ -59,7 +59,7 @@ func (c forgetCmd) Run(e *env) (err error) {
 		e.printForgotten(f)
 	}
 	if v := f.Verification; v != nil && !v.Clean {
-		err = firstError(err, fmt.Errorf("user %s can still be found", graphstore.Shorten(c.User)))
+		err = firstError(err, fmt.Errorf("user %s can still be found", graphstore.Shorten(string(c.User))))
 	}
 	return err
 }

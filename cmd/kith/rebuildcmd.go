@@ -12,12 +12,12 @@ import (
 )
 
 type rebuildCmd struct {
-	FromLog     bool   `help:"From what the event stream retains, alone. Without this and --from-store: from both."`
-	FromStore   bool   `help:"From what the vector store has, alone: what only events said goes."`
-	User        string `help:"Only the graph of this user."`
-	NoNeighbors bool   `help:"No semantic_neighbor edges of points, and no searches for them."`
-	Force       bool   `help:"Also when something would go that is not brought back."`
-	JSON        bool   `help:"Print JSON."`
+	FromLog     bool  `help:"From what the event stream retains, alone. Without this and --from-store: from both."`
+	FromStore   bool  `help:"From what the vector store has, alone: what only events said goes."`
+	User        scope `help:"Only the graph of this user."`
+	NoNeighbors bool  `help:"No semantic_neighbor edges of points, and no searches for them."`
+	Force       bool  `help:"Also when something would go that is not brought back."`
+	JSON        bool  `help:"Print JSON."`
 }
 
 // from says from what.
@@ -60,9 +60,12 @@ func (c rebuildCmd) Run(e *env) error {
 
 // rebuild has it done and prints how far it is meanwhile.
 func (c rebuildCmd) rebuild(e *env) (out server.Rebuild, via string, err error) {
-	req := server.RebuildRequest{UserID: c.User, Force: c.Force, NoNeighbors: c.NoNeighbors}
+	req := server.RebuildRequest{UserID: string(c.User), Force: c.Force, NoNeighbors: c.NoNeighbors}
 	if req.From, err = c.from(); err != nil {
 		return out, "", err
+	}
+	if _, err := rebuildSpace(req); err != nil {
+		return out, "", &usageError{fmt.Errorf("rebuild: %w", err)}
 	}
 	_, running, err := e.running()
 	if err != nil {

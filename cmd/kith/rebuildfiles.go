@@ -21,11 +21,9 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 	if req, err = rebuildRequest(req); err != nil {
 		return out, "", &usageError{err}
 	}
-	var space graphstore.Space
-	if req.UserID != "" {
-		if space, err = graphstore.NewSpace(req.UserID); err != nil {
-			return out, "", &usageError{err}
-		}
+	space, err := rebuildSpace(req)
+	if err != nil {
+		return out, "", &usageError{err}
 	}
 	if _, err := os.Stat(e.cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return out, "", &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir)", e.cfg.DataDir)}

@@ -32,11 +32,9 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 	if err != nil {
 		return server.Rebuild{}, err
 	}
-	var space graphstore.Space
-	if req.UserID != "" {
-		if space, err = graphstore.NewSpace(req.UserID); err != nil {
-			return server.Rebuild{}, fmt.Errorf("%w: %w", server.ErrBadRequest, err)
-		}
+	space, err := rebuildSpace(req)
+	if err != nil {
+		return server.Rebuild{}, fmt.Errorf("%w: %w", server.ErrBadRequest, err)
 	}
 	r, err := s.e.newRebuild(s.js, s.vectors, req, &s.rebuilds)
 	if err != nil {

@@ -56,6 +56,14 @@ func rebuildRequest(req server.RebuildRequest) (server.RebuildRequest, error) {
 	return req, nil
 }
 
+// rebuildSpace returns the user, zero for the whole graph, or what is wrong with the name.
+func rebuildSpace(req server.RebuildRequest) (graphstore.Space, error) {
+	if req.UserID == "" {
+		return graphstore.Space{}, nil
+	}
+	return graphstore.NewSpace(req.UserID)
+}
+
 // newReplay returns what reads the stream.
 func (r *rebuild) newReplay(js jetstream.JetStream, plan *projector.Projector) (err error) {
 	r.replay, err = feed.NewReplay(js, plan, feed.ReplayConfig{

@@ -53,6 +53,16 @@ func TestVerifyOnTheFiles(t *testing.T) {
 	if list, code, errs := verifyIn(t, filled); code != exitOK || len(list) != 1 || !list[0].Clean || list[0].Coverage != 1 {
 		t.Errorf("after a backfill: %d %s %+v", code, errs, list)
 	}
+	// A sample is drawn by a seed that JSON readers have whole, which is named, and draws the same again.
+	list, code, errs := verifyIn(t, filled, "--sample=2")
+	if code != exitOK || list[0].Users != 2 || list[0].Request.Seed == 0 || list[0].Request.Seed > backfill.MaxSeed {
+		t.Fatalf("a sample: %d %s %+v", code, errs, list)
+	}
+	seed := list[0].Request.Seed
+	code, out, errs := kith(t, "--data-dir", filled, "--log-level=warn", "verify", "--sample=2", fmt.Sprintf("--seed=%d", seed))
+	if code != exitOK || !strings.Contains(out, fmt.Sprintf("drawn by seed %d", seed)) {
+		t.Errorf("the same sample: %d %s%s", code, out, errs)
+	}
 	if list, code, errs := verifyIn(t, repaired); code != exitDrifted || len(list) != 1 || list[0].Drift[backfill.DriftMissingNode] != 30 {
 		t.Errorf("an empty graph: %d %s %+v", code, errs, list)
 	}
@@ -109,8 +119,15 @@ func TestVerifyBadCommands(t *testing.T) {
 		says string
 	}{
 		{[]string{"--dry-run"}, exitUsage, "--repair"},
-		{[]string{"--sample=2", "--user=ann"}, exitUnverified, "not together"},
-		{[]string{"--memory=7"}, exitUnverified, "memory 7"},
+		{[]string{"--sample=2", "--user=ann"}, exitUsage, "verify: sample 2: not together"},
+		{[]string{"--sample=-1"}, exitUsage, "sample -1: want 0"},
+		{[]string{"--points=-3"}, exitUsage, "points -3: want 0"},
+		{[]string{"--memory=7"}, exitUsage, "memory 7"},
+		{[]string{"--memory=-1"}, exitUsage, "memory -1"},
+		{[]string{"--user="}, exitUsage, `--user: "": want`},
+		{[]string{"--user", strings.Repeat("x", 600)}, exitUsage, "600 bytes"},
+		{[]string{"--seed=5"}, exitUsage, "--seed 5: only with --sample"},
+		{[]string{"--sample=1", "--seed=9007199254740992"}, exitUsage, "seed 9007199254740992: want 1 to 9007199254740991"},
 	} {
 		if _, code, errs := verifyIn(t, dir, tc.args...); code != tc.code || !strings.Contains(errs, tc.says) {
 			t.Errorf("%v: %d %s: want %d and %q", tc.args, code, errs, tc.code, tc.says)

@@ -2,15 +2,17 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/kithgraph/kith/backfill"
 )
 
 type verifyCmd struct {
-	User      string `help:"Only this user. Without it: all that the vector store or the graph has."`
+	User      scope  `help:"Only this user. Without it: all that the vector store or the graph has."`
 	Sample    int    `placeholder:"N" help:"Only N users, drawn at random."`
 	Points    int    `placeholder:"N" help:"Of one user at most N points, and N facts that are looked up by their ids; users with more are looked at in part."`
+	Seed      uint64 `placeholder:"N" help:"With --sample or --points: look at what was drawn by this seed, which an earlier verification printed."`
 	Neighbors bool   `help:"Also semantic_neighbor edges, by a search for each point."`
 	Repair    bool   `help:"Repair what is found, after saying what that changes."`
 	DryRun    bool   `help:"With --repair: stop after saying what it would change."`
@@ -23,10 +25,11 @@ var errDrifted = errors.New("the graph has drifted")
 
 // Run has the running service verify, or does it on the files. The exit code says whether anything drifted and is not repaired.
 func (c verifyCmd) Run(e *env) error {
-	if c.DryRun && !c.Repair {
-		return &usageError{errors.New("--dry-run: only with --repair, since nothing else writes")}
+	req, err := c.request()
+	if err != nil {
+		return err
 	}
-	err := c.verify(e)
+	err = c.verify(e, req)
 	var usage *usageError
 	switch {
 	case err == nil, errors.As(err, &usage):
@@ -38,7 +41,24 @@ func (c verifyCmd) Run(e *env) error {
 	}
 }
 
-func (c verifyCmd) verify(e *env) (err error) {
+// request returns what the service is asked for, if that can be done. A repair begins with a dry run of the same users.
+func (c verifyCmd) request() (backfill.VerifyRequest, error) {
+	req := backfill.VerifyRequest{
+		UserID: string(c.User), Sample: c.Sample, Points: c.Points, Seed: c.Seed, Neighbors: c.Neighbors, Repair: c.Repair, DryRun: c.Repair, Memory: c.Memory,
+	}
+	if c.DryRun && !c.Repair {
+		return req, &usageError{errors.New("verify: --dry-run: only with --repair, since nothing else writes")}
+	}
+	if c.Seed > 0 && c.Sample == 0 && c.Points == 0 {
+		return req, &usageError{fmt.Errorf("verify: --seed %d: only with --sample or --points, since nothing else is drawn", c.Seed)}
+	}
+	if err := req.Check(); err != nil {
+		return req, &usageError{fmt.Errorf("verify: %w", err)}
+	}
+	return req, nil
+}
+
+func (c verifyCmd) verify(e *env, req backfill.VerifyRequest) (err error) {
 	cl, err := e.newClient()
 	if err != nil {
 		return err
@@ -47,8 +67,6 @@ func (c verifyCmd) verify(e *env) (err error) {
 	if !c.JSON {
 		e.printf("asked %s\n", cl.via)
 	}
-	// A repair begins with a dry run of the same users.
-	req := backfill.VerifyRequest{UserID: c.User, Sample: c.Sample, Points: c.Points, Neighbors: c.Neighbors, Repair: c.Repair, DryRun: c.Repair, Memory: c.Memory}
 	out, err := c.ask(e, cl, req)
 	if err != nil {
 		return err
@@ -90,6 +108,9 @@ func (e *env) printVerified(v backfill.VerifyReport) {
 	e.printf("%s: %d of %d users, %d points, %.2f %% of them with a node, in %s\n", verb, v.Users, v.AllUsers, v.Points, 100*v.Coverage, millis(v.TookMS))
 	if v.Skipped+v.BadFacts > 0 {
 		e.printf("  points that are no facts: %d; that break the rules of events: %d\n", v.Skipped, v.BadFacts)
+	}
+	if v.Request.Sample > 0 && v.Users < v.AllUsers || v.Partial > 0 {
+		e.printf("  drawn by seed %d (--seed draws the same)\n", v.Request.Seed)
 	}
 	agree := "graph and store agree"
 	if v.Partial > 0 {

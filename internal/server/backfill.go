@@ -41,7 +41,7 @@ type Backfill struct {
 }
 
 type (
-	backfillInput  struct{ Body backfill.Request }
+	backfillInput  struct{ Body *backfill.Request } // nothing to say: the whole collection
 	backfillOutput struct{ Body Backfill }
 	backfillID     struct {
 		ID     string `path:"id" maxLength:"64"`
@@ -84,7 +84,11 @@ func (s *Server) startBackfill(ctx context.Context, in *backfillInput) (*backfil
 	if err != nil {
 		return nil, err
 	}
-	out, err := b.Start(ctx, in.Body)
+	var req backfill.Request
+	if in.Body != nil {
+		req = *in.Body
+	}
+	out, err := b.Start(ctx, req)
 	if err != nil {
 		return nil, s.backfillError(err)
 	}

@@ -30,7 +30,7 @@ type Rebuilder interface {
 
 // RebuildRequest is the body of POST /v1/admin/rebuild.
 type RebuildRequest struct {
-	UserID string `json:"user_id,omitempty" maxLength:"512" doc:"Only the graph of this user; absent: the whole graph."`
+	UserID string `json:"user_id,omitempty" minLength:"1" maxLength:"512" doc:"Only the graph of this user; absent: the whole graph."`
 	Force  bool   `json:"force,omitempty" doc:"Also when something would go that is not brought back."`
 	From   string `json:"from,omitempty" enum:"both,log,store" doc:"From what: both (as if absent), the event stream alone (log), or the vector store alone (store)."`
 	// NoNeighbors leaves out semantic_neighbor edges of points, and with them the searches for each point.

@@ -28,6 +28,7 @@ func TestRebuild(t *testing.T) {
 		{"POST", `{"from": "store", "no_neighbors": true}`, operator{}, 200, `"unseen":7`},
 		{"POST", `{"from": "store"}`, operator{}, 200, `"from":"store"`},
 		{"POST", `{"from": "nowhere"}`, operator{}, 422, "from"},
+		{"POST", `{"user_id": ""}`, operator{}, 422, "body.user_id"},
 		{"POST", `{}`, operator{err: fmt.Errorf("ask: %w", vdb.ErrUnavailable)}, 503, "vector store is unavailable"},
 		{"POST", `{}`, operator{err: fmt.Errorf("ask: %w", vdb.ErrNoCollection)}, 422, "collection does not exist"},
 		{"POST", `{"user": "ada"}`, operator{}, 422, "user"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,10 +27,24 @@ type VerifyState struct {
 }
 
 type (
-	verifyInput  struct{ Body backfill.VerifyRequest }
+	verifyInput  struct{ Body *verifyBody } // nothing to say: all users
 	verifyOutput struct{ Body backfill.VerifyReport }
 	verifyState  struct{ Body VerifyState }
 )
+
+// verifyBody is a request as it is asked for over HTTP, with the bounds that only that has.
+type verifyBody backfill.VerifyRequest
+
+// TransformSchema implements [huma.SchemaTransformer]: an empty user is a mistake and not all users, and a seed is one that every reader of
+// JSON has whole.
+func (verifyBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	least, most := 1, float64(backfill.MaxSeed)
+	user, seed := s.Properties["user_id"], s.Properties["seed"]
+	user.MinLength, seed.Maximum = &least, &most
+	user.PrecomputeMessages()
+	seed.PrecomputeMessages()
+	return s
+}
 
 func (s *Server) registerVerify(api huma.API) {
 	huma.Register(api, huma.Operation{
@@ -53,10 +68,17 @@ func (s *Server) verifyOp(ctx context.Context, in *verifyInput) (*verifyOutput, 
 	if s.cfg.Verifier == nil {
 		return nil, huma.Error503ServiceUnavailable("this service verifies nothing")
 	}
-	out, err := s.cfg.Verifier.Verify(ctx, in.Body)
-	switch {
-	case errors.Is(err, backfill.ErrBadRequest):
+	var req backfill.VerifyRequest
+	if in.Body != nil {
+		req = backfill.VerifyRequest(*in.Body)
+	}
+	if err := req.Check(); err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
+	}
+	out, err := s.cfg.Verifier.Verify(ctx, req)
+	switch {
+	case errors.Is(err, backfill.ErrBadRequest): // "cannot be backfilled" is no word on a verification
+		return nil, huma.Error422UnprocessableEntity(strings.TrimPrefix(err.Error(), backfill.ErrBadRequest.Error()+": "))
 	case err != nil:
 		return nil, s.adminError(err)
 	}
