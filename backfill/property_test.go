@@ -35,6 +35,9 @@ func genPoint(user graphstore.Space, id string) *rapid.Generator[vdb.Point] {
 			MemoryAt: at("memory_at"), CreatedAt: at("created_at"), ValidFrom: at("valid_from"),
 			Tags: rapid.SliceOfN(rapid.SampledFrom([]string{"tea", "Tea", "work"}), 0, 2).Draw(t, "tags"), Extra: map[string]any{},
 		}
+		if rapid.Bool().Draw(t, "placed") {
+			p.Payload.Extra["batch_seq"] = int64(rapid.IntRange(0, 2).Draw(t, "place"))
+		}
 		if rapid.Bool().Draw(t, "updated") {
 			p.Payload.Extra["updated_at"] = at("updated_at").Format(time.RFC3339)
 		}
@@ -62,8 +65,9 @@ func TestBackfillBetweenEvents(t *testing.T) {
 				p := genPoint(user, id).Draw(t, "point")
 				if forgotten {
 					// It was stored after everything that is forgotten, if it says when, so its version must be greater: forgetting is
-					// exact only if versions grow with time.
+					// exact only if versions grow with time, and of a batch only with a place.
 					p.Payload.Version = 1000
+					p.Payload.Extra["batch_seq"] = int64(1)
 				}
 				stored = append(stored, p)
 			}

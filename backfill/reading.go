@@ -92,17 +92,17 @@ func (in reading) state(pay *vdb.Payload) (state graphstore.State, by string) {
 	return state, by
 }
 
-// batchSeq reads a place in a batch, 0 for none.
-func (in reading) batchSeq(v any) int32 {
+// batchSeq reads a place in a batch, if there is one.
+func (in reading) batchSeq(v any) projector.Optional[int32] {
 	n, ok := number(v)
 	switch {
 	case v == nil:
-		return 0
+		return projector.Optional[int32]{}
 	case !ok || n != math.Trunc(n) || n < 0 || n > math.MaxInt32:
 		in.bad(FieldBatchSeq, v, errNoPlace)
-		return 0
+		return projector.Optional[int32]{}
 	default:
-		return int32(n)
+		return projector.Some(int32(n))
 	}
 }
 

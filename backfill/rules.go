@@ -47,7 +47,7 @@ func (in reading) takeOut(s *projector.StoredFact, field string, rule *projector
 	case vdb.FieldEpisodeID:
 		s.EpisodeID = none
 	case vdb.FieldBatchID:
-		s.BatchID, s.BatchSeq = none, 0
+		s.BatchID, s.BatchSeq = none, projector.Optional[int32]{}
 	case FieldSupersededBy:
 		s.SupersededBy = ""
 	case vdb.FieldMemoryAt:

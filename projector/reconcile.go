@@ -145,7 +145,11 @@ func (r *reconciling) settleStored(w *settling, s *StoredFact) {
 	r.sameWrite(w, s)
 	var again []graphstore.FieldStamp
 	w.fact.Registers.Fields = slices.DeleteFunc(slices.Clone(w.fact.Registers.Fields), func(fs graphstore.FieldStamp) bool {
-		if fs.Stamp.Compare(w.stamp) != 0 || !s.States(fs.Field) {
+		stamp := w.stamp
+		if fs.Field == graphstore.FieldBatch {
+			stamp = s.batchStamp(stamp)
+		}
+		if fs.Stamp.Compare(stamp) != 0 || !s.States(fs.Field) {
 			return false
 		}
 		again = append(again, fs)

@@ -3,6 +3,7 @@ package projector
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -16,6 +17,10 @@ const storedEventID = "backfill"
 // rank of a state would else put it after an event of version 0.
 const unknownVersion = -1
 
+// unplacedVersion is added to the version of a batch that is stored without a place: these batches come before those of all
+// events, and among themselves in their order.
+const unplacedVersion = math.MinInt64
+
 // StoredFact is a fact as the vector store has it, for graphs that are filled from there. It settles the fields that are
 // Set and that nothing newer, and no event of the same version, has settled; its state counts like an event's of the same
 // version. Version 0, which stands for an unknown one, completes what events never wrote and overrides nothing that they
@@ -26,8 +31,10 @@ const unknownVersion = -1
 type StoredFact struct {
 	// FactWrite holds the id and the fields; Op does not count. A version that is left out is 0.
 	FactWrite
-	BatchID  Optional[string]
-	BatchSeq int32 // its place in that batch, from 0
+	BatchID Optional[string]
+	// BatchSeq is the fact's place in that batch, from 0. A batch without one completes what events say of batches and overrides nothing
+	// of it, whatever the version: the event knows the place.
+	BatchSeq Optional[int32]
 	// State settles the lifecycle if it is superseded, shadowed or deleted; active and unseen settle nothing, since they are
 	// also what a store shows that knows no states.
 	State        graphstore.State
@@ -109,8 +116,31 @@ func (d *draft) stored(s *StoredFact) {
 
 // storedFields settles what the fact says, and that it is there if it says nothing.
 func (d *draft) storedFields(w *settling, s *StoredFact) {
-	d.settleWrite(w, &s.FactWrite, place{batch: s.BatchID.Value, seq: s.BatchSeq, stated: s.BatchID.Set})
+	batch := place{batch: s.BatchID.Value, seq: s.BatchSeq.Value, stated: s.BatchID.Set}
+	if !s.unplaced() {
+		d.settleWrite(w, &s.FactWrite, batch)
+	} else {
+		d.settleWrite(w, &s.FactWrite, place{})
+		if d.withdrawn(w.stamp) {
+			batch = place{stated: true}
+		}
+		stamp := w.stamp
+		w.stamp = s.batchStamp(stamp)
+		w.place(batch)
+		w.stamp = stamp
+	}
 	w.takes(graphstore.FieldPoint, s.States(graphstore.FieldPoint))
+}
+
+// unplaced reports whether the fact is in a batch, and it is not known where in it.
+func (s *StoredFact) unplaced() bool { return s.BatchID.Set && !s.BatchSeq.Set }
+
+// batchStamp returns the stamp of what is said of the batch, for that of the rest.
+func (s *StoredFact) batchStamp(rest graphstore.Stamp) graphstore.Stamp {
+	if s.unplaced() {
+		rest.Version += unplacedVersion
+	}
+	return rest
 }
 
 func (d *draft) storedState(w *settling, s *StoredFact) {
@@ -143,7 +173,8 @@ func (d *draft) storedState(w *settling, s *StoredFact) {
 }
 
 // States reports whether the stored fact says anything of a field. It says that it is there if it says nothing else and is not
-// deleted; neighbours do not count, since a store is not always asked for them, and the fact is the same without.
+// deleted; neighbours do not count, since a store is not always asked for them, and the fact is the same without, nor does a batch
+// without a place, whose stamp has not the version of the fact.
 func (s *StoredFact) States(f graphstore.Field) bool {
 	switch f {
 	case graphstore.FieldAgent:
@@ -174,7 +205,7 @@ func (s *StoredFact) States(f graphstore.Field) bool {
 		return s.Triples.Set
 	case graphstore.FieldPoint:
 		return s.State != graphstore.StateDeleted && !slices.ContainsFunc(allFields, func(f graphstore.Field) bool {
-			return f != graphstore.FieldNeighbors && s.States(f)
+			return f != graphstore.FieldNeighbors && !(f == graphstore.FieldBatch && s.unplaced()) && s.States(f)
 		})
 	default:
 		return false

@@ -125,8 +125,13 @@ func (s *settling) scalars(w *FactWrite, at place) {
 			*t.to = t.from.Value
 		}
 	}
+	s.place(at)
+}
+
+// place settles the batch and the place in it.
+func (s *settling) place(at place) {
 	if s.takes(graphstore.FieldBatch, at.stated) {
-		f.BatchID, f.BatchSeq = at.batch, at.seq
+		s.fact.BatchID, s.fact.BatchSeq = at.batch, at.seq
 	}
 }
 

@@ -2,6 +2,7 @@ package projectortest
 
 import (
 	"cmp"
+	"math"
 	"reflect"
 	"slices"
 
@@ -116,16 +117,25 @@ func (g *graph) writesOf(ev projector.Event) map[string]write {
 	}
 }
 
-// writesOfStored returns what a stored fact does: an update before every event of its version, and perhaps a step of its
-// life.
+// writesOfStored returns what a stored fact does: an update before every event of its version, perhaps one before all events, and
+// perhaps a step of its life.
 func (g *graph) writesOfStored(f projector.StoredFact) []write {
-	update := write{does: graphstore.RankUpdate, states: f.FactWrite, batched: f.BatchID.Set, batch: f.BatchID.Value, seq: f.BatchSeq,
+	update := write{does: graphstore.RankUpdate, states: f.FactWrite, batched: f.BatchID.Set, batch: f.BatchID.Value, seq: f.BatchSeq.Value,
 		withdrawn: g.withdrawn(f.SourceID.Value, f.UpdatedAt),
 		stamp:     graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt, Source: f.SourceID.Value}}
+	var all []write
+	unplaced := write{does: graphstore.RankUpdate, batch: update.batch, withdrawn: update.withdrawn, stamp: update.stamp}
+	if update.batched && !f.BatchSeq.Set { // before all that has a place
+		update.batched, unplaced.batched = false, true
+		unplaced.stamp.Version = math.MinInt64 + f.Version.Value
+	}
 	said := f.FactWrite // but for what it is not asked for, and what is no field
 	said.ID, said.Op, said.Version = "", "", projector.Optional[int64]{}
 	said.Content, said.Neighbors = projector.Optional[string]{}, projector.Optional[[]projector.NeighborRef]{}
-	update.point = reflect.DeepEqual(said, projector.FactWrite{}) && !f.BatchID.Set && f.State != graphstore.StateDeleted
+	update.point = reflect.DeepEqual(said, projector.FactWrite{}) && !update.batched && f.State != graphstore.StateDeleted
+	if unplaced.batched {
+		all = append(all, unplaced)
+	}
 	step := write{stamp: graphstore.Stamp{Version: f.Version.Value, EventID: "backfill", At: f.UpdatedAt}}
 	if f.Version.Value == 0 { // unknown: before every event
 		step.stamp.Version = -1
@@ -141,10 +151,10 @@ func (g *graph) writesOfStored(f projector.StoredFact) []write {
 	case graphstore.StateDeleted:
 		step.does = graphstore.RankDeleted
 	default:
-		return []write{update}
+		return append(all, update)
 	}
 	step.stamp.Rank = step.does
-	return []write{update, step}
+	return append(all, update, step)
 }
 
 // apply does the next write in order.

@@ -49,7 +49,7 @@ func genStored(c clock) *rapid.Generator[projector.StoredFact] {
 			f.Version = projector.Some(m.at.Micros())
 		}
 		if f.BatchID = genOptional(rapid.SampledFrom([]string{"b1", "b2"})).Draw(t, "batch"); f.BatchID.Set { // also of one that says nothing else
-			f.BatchSeq = rapid.Int32Range(0, 2).Draw(t, "place")
+			f.BatchSeq = genOptional(rapid.Int32Range(0, 2)).Draw(t, "place")
 		}
 		f.State = rapid.SampledFrom([]graphstore.State{graphstore.StateUnseen, graphstore.StateActive, graphstore.StateActive, graphstore.StateSuperseded,
 			graphstore.StateShadowed, graphstore.StateDeleted}).Draw(t, "state")
