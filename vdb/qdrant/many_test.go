@@ -165,6 +165,47 @@ func TestSearchManyInParts(t *testing.T) {
 	asSearch(t, small, queries[:4])
 }
 
+// A request of long vectors has no more bytes than its bound: of 32 KiB and some each, 95 fit into 3 MiB, 96 do not. Answers that
+// have vectors are taken to be larger by these.
+func TestSearchManyOfLongVectors(t *testing.T) {
+	const dim = 8192
+	srv := newBatches(t)
+	cfg := Config{URL: srv.Addr(), Collection: "facts", CreateCollection: true, Dimension: dim}
+	st := open(t, cfg)
+	u := space(t, "u")
+	upsert(t, st, vdbtest.Points(1, u, 20, dim)...)
+	queries := make([]vdb.Query, 100)
+	for i := range queries {
+		queries[i] = vdb.Query{Space: u, Vector: vdbtest.Vector(uint64(i), dim), Limit: 1, NoPayload: true}
+	}
+	if _, err := st.SearchMany(t.Context(), queries); err != nil {
+		t.Fatal(err)
+	}
+	for i, req := range srv.seen {
+		if n := proto.Size(req); n > maxBatchBytes+1<<10 { // the names of the collection and of the parts
+			t.Errorf("request %d of %d queries has %d bytes", i, len(req.GetQueryPoints()), n)
+		}
+	}
+	if got, want := srv.sizes(), []int{95, 5}; !slices.Equal(got, want) {
+		t.Errorf("batches of %v, want %v", got, want)
+	}
+
+	cfg.MaxMessageBytes = 2 << 20 // half of it holds one answer of 17 points of 33 KB, and without vectors any number of 17 of 256 bytes
+	small := open(t, cfg)
+	for _, tc := range []struct {
+		vectors bool
+		want    []int
+	}{{true, []int{1, 1, 1, 1}}, {false, []int{4}}} {
+		for i := range queries {
+			queries[i].WithVectors = tc.vectors
+		}
+		asSearch(t, small, queries[:4])
+		if got := srv.sizes(); !slices.Equal(got, tc.want) {
+			t.Errorf("vectors %v: batches of %v, want %v", tc.vectors, got, tc.want)
+		}
+	}
+}
+
 // A query whose limit cuts points of equal score is asked again, and no other is.
 func TestSearchManyAsksAgainForTies(t *testing.T) {
 	srv := newBatches(t)

@@ -369,10 +369,16 @@ func TestContentInsideJSON(t *testing.T) {
 	if diff := cmp.Diff([]string{"tea", "coffee", ""}, got); diff != "" {
 		t.Errorf("contents (-want +got):\n%s", diff)
 	}
-	found, err := st.Search(t.Context(), vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: 9,
-		Filter: vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldContent, Any: []string{"coffee"}}}}})
-	if err != nil || len(found) != 1 || found[0].ID != "2" {
-		t.Errorf("content is coffee: found %+v, %v", found, err)
+	for _, bare := range []bool{false, true} { // the content decides also where it is not wanted
+		q := vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: 9, NoPayload: bare,
+			Filter: vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldContent, Any: []string{"coffee"}}}}}
+		one, err := st.Search(t.Context(), q)
+		many, manyErr := st.SearchMany(t.Context(), []vdb.Query{q})
+		for _, found := range append(many, one) {
+			if err := errors.Join(err, manyErr); err != nil || len(found) != 1 || found[0].ID != "2" || (found[0].Payload.Content == "") != bare {
+				t.Errorf("content is coffee, no payload %v: found %+v, %v", bare, found, err)
+			}
+		}
 	}
 	if err := st.Upsert(t.Context(), []vdb.Point{fact(u, "4", "milk")}); !errors.Is(err, vdb.ErrBadPoint) || !strings.Contains(err.Error(), "JSON text") {
 		t.Errorf("written: %v", err)

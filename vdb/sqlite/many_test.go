@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -57,21 +58,20 @@ func TestSearchMany_equalsSearch(t *testing.T) {
 	})
 }
 
-// While another handle turns all points of a user together, every answer of a call is of one state, and payloads are those
-// of the vectors.
-func TestSearchMany_duringWrites(t *testing.T) {
-	const n = 40
+// turning has a handle turn all points of a user together, again and again: of version 1 and content "one" on one axis, of version 2 and
+// content "two" on the other. It returns another handle.
+func turning(t *testing.T, u graphstore.Space, n int) *sqlite.Store {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "vectors.db")
 	reader, writer := open(t, path, sqlite.Config{}), open(t, path, sqlite.Config{})
-	u := mustSpace("u")
-	state := func(round int) []vdb.Point { // of version 1 on one axis, of version 2 on the other
+	state := func(round int) []vdb.Point {
 		points := make([]vdb.Point, n)
 		for i := range points {
-			v := []float32{1, 0}
+			p := vdb.Point{Space: u, ID: fmt.Sprint("p", i), Vector: []float32{1, 0}, Payload: vdb.Payload{Version: 1, Content: "one"}}
 			if round%2 == 1 {
-				v = []float32{0, 1}
+				p.Vector, p.Payload = []float32{0, 1}, vdb.Payload{Version: 2, Content: "two"}
 			}
-			points[i] = vdb.Point{Space: u, ID: fmt.Sprint("p", i), Vector: v, Payload: vdb.Payload{Version: int64(1 + round%2)}}
+			points[i] = p
 		}
 		return points
 	}
@@ -82,14 +82,23 @@ func TestSearchMany_duringWrites(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for round := 1; ctx.Err() == nil; round++ {
-			if err := writer.Upsert(t.Context(), state(round)); err != nil {
+			if err := writer.Upsert(context.Background(), state(round)); err != nil {
 				t.Errorf("upsert: %v", err)
 				return
 			}
 		}
 	})
-	defer wg.Wait()
-	defer stop()
+	t.Cleanup(wg.Wait)
+	t.Cleanup(stop)
+	return reader
+}
+
+// While another handle turns all points of a user together, every answer of a call is of one state, and payloads are those
+// of the vectors.
+func TestSearchMany_duringWrites(t *testing.T) {
+	const n = 40
+	u := mustSpace("u")
+	reader := turning(t, u, n)
 	versions := map[int64]bool{}
 	for i := 0; i < 300 || len(versions) < 2; i++ {
 		q := vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: n}
@@ -110,6 +119,34 @@ func TestSearchMany_duringWrites(t *testing.T) {
 					t.Fatalf("%s of version %d has score %v beside version %d", m.ID, m.Payload.Version, m.Score, version)
 				}
 			}
+		}
+	}
+}
+
+// The same of contents, which are read from the file, where no payload is wanted: of "one" there are all points with score 1 and none
+// with 0, and the other way round.
+func TestSearchMany_contentsDuringWrites(t *testing.T) {
+	const n = 40
+	u := mustSpace("u")
+	reader := turning(t, u, n)
+	seen := map[float64]bool{}
+	for i := 0; i < 300 || len(seen) < 2; i++ {
+		all := vdb.Query{Space: u, Vector: []float32{1, 0}, Limit: n, NoPayload: true}
+		one, two := all, all
+		one.Filter.Match = []vdb.FieldMatch{{Field: vdb.FieldContent, Any: []string{"one"}}}
+		two.Filter.Match = []vdb.FieldMatch{{Field: vdb.FieldContent, Any: []string{"two"}}}
+		got, err := reader.SearchMany(t.Context(), []vdb.Query{all, one, two})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got[0]) != n {
+			t.Fatalf("%d matches, want %d", len(got[0]), n)
+		}
+		score := got[0][0].Score
+		seen[score] = true
+		want := []int{n, n * int(score), n * int(1-score)}
+		if have := []int{len(got[0]), len(got[1]), len(got[2])}; !slices.Equal(have, want) {
+			t.Fatalf("with score %v: %v points in all, of content one, and of content two; want %v", score, have, want)
 		}
 	}
 }
