@@ -8,7 +8,7 @@ import (
 	"github.com/kithgraph/kith/vdb"
 )
 
-// ahead reads the next page while the present one is worked on.
+// ahead reads the next page while the present one is worked on. No page is a turn of the graph.
 type ahead struct {
 	r    *run
 	work conc.WaitGroup
@@ -31,9 +31,10 @@ func (r *run) readAhead(ctx context.Context) *ahead {
 }
 
 func (a *ahead) begin(ctx context.Context, after string) {
+	most := a.r.size.limit(a.r.req.Rate)
 	a.work.Go(func() {
 		var f fetched
-		f.page, f.bytes, f.err = a.r.fetch(ctx, after)
+		f.page, f.bytes, f.err = a.r.fetch(ctx, after, most)
 		a.next <- f
 	})
 }

@@ -66,7 +66,7 @@ func (r *run) bulk(ctx context.Context, g Rewriter) (err error) {
 		return err
 	}
 	r.change(func(rep *Account) { rep.Commits++ })
-	return s.remove()
+	return nil
 }
 
 // scanInto reads what is left of the points and keeps their facts.

@@ -72,6 +72,7 @@ func (r *run) commit(ctx context.Context, facts []fact) error {
 	if err != nil {
 		return err
 	}
+	r.cp.wrote(changes)
 	r.change(func(rep *Account) {
 		if len(changes) > 0 && !r.req.DryRun {
 			rep.Commits++

@@ -26,6 +26,9 @@ const (
 type Config struct {
 	// Dir is the directory of checkpoints; made if need be. Required.
 	Dir string
+	// Source says which collection the points are of and how their payloads are read, in words; no credentials. A checkpoint of another
+	// source is not resumed. Defaults to the empty text.
+	Source string
 	// MinScore is the lowest cosine of a semantic_neighbor edge, in (0, 1]; it must be the projector's. Defaults to
 	// [projector.DefaultEdgeMinScore].
 	MinScore float64

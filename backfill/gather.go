@@ -26,8 +26,9 @@ type GatherRequest struct {
 //
 // One goroutine uses it, but for [Gather.Account].
 type Gather struct {
-	r *run
-	s *spill
+	r     *run
+	s     *spill
+	began bool // files may be there
 
 	part  int // in memory; -1: none
 	users []userFacts
@@ -62,7 +63,8 @@ func (g *Gather) Total(ctx context.Context) (int64, error) {
 // Scan reads the points, after [Gather.Total]; once. A store that fails is asked again for as long as the configuration says. Close
 // removes what it has written, also after an error.
 func (g *Gather) Scan(ctx context.Context) error {
-	if err := g.r.b.RemoveGathered(); err != nil {
+	g.began = true
+	if err := g.r.b.removeGathered(); err != nil {
 		return err
 	}
 	g.r.cp.Parts = make([]int64, parts(g.r.Report().Total, memoryOf(g.r.req)))
@@ -77,8 +79,8 @@ func (g *Gather) Scan(ctx context.Context) error {
 	return nil
 }
 
-// RemoveGathered removes what a gathering that was killed has left in [Config.Dir].
-func (b *Backfill) RemoveGathered() error {
+// removeGathered removes what a gathering that was killed has left in [Config.Dir].
+func (b *Backfill) removeGathered() error {
 	if err := os.RemoveAll(b.spillDir()); err != nil {
 		return fmt.Errorf("remove facts of an earlier run: %w", err)
 	}
@@ -88,12 +90,6 @@ func (b *Backfill) RemoveGathered() error {
 // Account says how far the scan is, and after it what the points were. Changed, Unchanged and Forgotten count the facts that
 // were planned.
 func (g *Gather) Account() Account { return g.r.Report() }
-
-// Missing says what the points do not hold.
-func (g *Gather) Missing() []string {
-	rep := g.r.Report()
-	return rep.missing()
-}
 
 // Part returns a number that users have in common whose facts are in memory at the same time: who asks for users in its order
 // has each part read once.
@@ -161,8 +157,12 @@ func (g *Gather) load(part int) error {
 
 // Close removes the files.
 func (g *Gather) Close() error {
-	if g.s == nil {
+	if !g.began {
 		return nil
 	}
-	return errors.Join(g.s.remove(), g.r.b.RemoveGathered())
+	var err error
+	if g.s != nil {
+		err = g.s.close()
+	}
+	return errors.Join(err, g.r.b.removeGathered())
 }

@@ -129,19 +129,26 @@ func (b *Backfill) search(ctx context.Context, due []*neighborSearch) error {
 		return fmt.Errorf("%d answers to %d searches", len(answers), len(due))
 	}
 	for i, s := range due {
-		s.found(answers[i], b.cfg)
+		if err := s.found(answers[i], b.cfg); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// found takes the neighbours from the answer.
-func (s *neighborSearch) found(matches []vdb.Match, cfg Config) {
+// found takes the neighbours from the answer. A point of another user in it is an error: what a store returns is checked again.
+func (s *neighborSearch) found(matches []vdb.Match, cfg Config) error {
 	s.done, s.refs, s.bad = true, nil, nil
 	for _, m := range matches {
+		if m.Space != s.q.Space {
+			return fmt.Errorf("%w: the vector store answers a search for neighbours of %s with point %s of another user", vdb.ErrBadQuery,
+				graphstore.Shorten(s.q.Space.UserID()), graphstore.Shorten(m.ID))
+		}
 		if m.ID != s.id && m.Score >= cfg.MinScore && len(s.refs) < cfg.Neighbors {
 			s.refs = append(s.refs, projector.NeighborRef{ID: m.ID, Score: m.Score})
 		}
 	}
+	return nil
 }
 
 // askSize is how many searches are asked at once. It is halved when a store fails at several for a reason that may pass, which may

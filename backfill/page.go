@@ -58,23 +58,19 @@ func pointBytes(p *vdb.Point) int64 {
 	return int64(n)
 }
 
-// read reads the page at the cursor.
+// read reads the page at the cursor, of which the points are a turn of the graph.
 func (r *run) read(ctx context.Context) (vdb.Page, error) {
-	page, bytes, err := r.fetch(ctx, r.cp.Cursor)
+	page, bytes, err := r.fetch(ctx, r.cp.Cursor, min(r.size.limit(r.req.Rate), r.turn.most))
 	if err == nil {
 		r.saw(&page, bytes)
 	}
 	return page, err
 }
 
-// fetch reads the page at a cursor and returns about how many bytes its points take.
-func (r *run) fetch(ctx context.Context, after string) (page vdb.Page, bytes int64, err error) {
-	q := vdb.ScrollQuery{
-		Space: r.space, AllSpaces: r.space.IsZero(), After: after, Limit: r.size.limit(r.req.Rate), WithVectors: !r.req.NoNeighbors,
-	}
-	if len(r.cp.Parts) == 0 { // each page is a turn of the graph
-		q.Limit = min(q.Limit, r.turn.most)
-	}
+// fetch reads the page at a cursor, of at most so many points, and returns about how many bytes they take. It may run beside what
+// changes the run.
+func (r *run) fetch(ctx context.Context, after string, most int) (page vdb.Page, bytes int64, err error) {
+	q := vdb.ScrollQuery{Space: r.space, AllSpaces: r.space.IsZero(), After: after, Limit: most, WithVectors: !r.req.NoNeighbors}
 	err = r.patiently(ctx, "read points", func() (err error) {
 		page, err = r.b.points.Scroll(ctx, q)
 		return err

@@ -46,7 +46,7 @@ func (r *run) patiently(ctx context.Context, what string, do func() error) error
 // mayPass reports whether an error may be over in a while: not one that the same call meets again for certain.
 func mayPass(err error) bool {
 	for _, never := range []error{
-		vdb.ErrBadQuery, vdb.ErrBadPoint, vdb.ErrNoCollection, vdb.ErrUnsupported, vdb.ErrRefused, vdb.ErrClosed,
+		vdb.ErrBadQuery, vdb.ErrBadPoint, vdb.ErrNoCollection, vdb.ErrUnsupported, vdb.ErrRefused, vdb.ErrCorrupt, vdb.ErrClosed, errDamagedFacts,
 		graphstore.ErrBadChange, graphstore.ErrDangling, graphstore.ErrNoSpace,
 	} {
 		if errors.Is(err, never) {

@@ -3,6 +3,7 @@ package backfill
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kithgraph/kith/graphstore"
@@ -60,6 +61,9 @@ func (r Request) validate() error {
 	if r.Clear && (r.UserID == "" || r.AgentID != "" || !r.Since.IsZero()) {
 		bad("clear: want a user, and neither agent nor since: it removes all of one user's facts, and the run must bring all back")
 	}
+	if y := r.Since.UTC().Year(); !r.Since.IsZero() && (y < 1 || y > 9999) { // what JSON can say
+		bad("since %s: want a time of the years 1 to 9999 in UTC", r.Since)
+	}
 	if r.Clear && r.DryRun {
 		bad("clear: not together with dry_run, which removes nothing")
 	}
@@ -75,9 +79,25 @@ func (r Request) validate() error {
 	return errors.Join(errs...)
 }
 
-// sameRange reports whether a checkpoint of o is one of r: whatever decides which points are taken and what becomes of them.
-func (r Request) sameRange(o Request) bool {
-	return r.UserID == o.UserID && r.AgentID == o.AgentID && r.Since.Equal(o.Since) && r.Clear == o.Clear && r.NoNeighbors == o.NoNeighbors
+// differs says with what a run was begun whose checkpoint is none of r: whatever decides which points are taken and what becomes of
+// them. Empty: with nothing else.
+func (r Request) differs(was Request) string {
+	var texts []string
+	differ := func(is bool, format string, args ...any) {
+		if is {
+			texts = append(texts, fmt.Sprintf(format, args...))
+		}
+	}
+	since := "no since"
+	if !was.Since.IsZero() {
+		since = "since " + was.Since.Format(time.RFC3339Nano)
+	}
+	differ(r.UserID != was.UserID, "user %q", was.UserID)
+	differ(r.AgentID != was.AgentID, "agent %q", was.AgentID)
+	differ(!r.Since.Equal(was.Since), "%s", since)
+	differ(r.Clear != was.Clear, "clear %v", was.Clear)
+	differ(r.NoNeighbors != was.NoNeighbors, "no_neighbors %v", was.NoNeighbors)
+	return strings.Join(texts, ", ")
 }
 
 // Overlaps reports whether two runs would read the same user's points.

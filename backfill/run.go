@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -36,7 +35,7 @@ func New(points Points, graph Graph, proj *projector.Projector, cfg Config) (*Ba
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("configure backfill: %w", err)
 	}
-	return &Backfill{points: points, graph: graph, proj: proj, cfg: cfg, log: cfg.Logger.With("component", "backfill"), files: checkpoints{cfg.Dir}}, nil
+	return &Backfill{points: points, graph: graph, proj: proj, cfg: cfg, log: cfg.Logger.With("component", "backfill"), files: checkpoints{cfg.Dir, cfg.Source}}, nil
 }
 
 // Run is one run, begun or taken up again.
@@ -125,14 +124,17 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	if r.req.Clear && !r.cp.Cleared {
+		if err := r.save(); err != nil { // an older checkpoint is not of what is to be removed now
+			return err
+		}
 		if err := r.clear(ctx); err != nil {
 			return err
 		}
 		r.cp.Cleared = true
 	}
 	if r.req.UserID == "" && !r.req.Resume && !r.req.DryRun { // what an abandoned run has left
-		if err := os.RemoveAll(r.b.spillDir()); err != nil {
-			return fmt.Errorf("remove facts of an earlier run: %w", err)
+		if err := r.b.removeGathered(); err != nil {
+			return err
 		}
 	}
 	rewriter, err := r.rewriter(ctx)
@@ -154,7 +156,10 @@ func (r *run) do(ctx context.Context) error {
 	if r.req.DryRun {
 		return nil
 	}
-	return r.b.files.remove(r.req)
+	if err := r.b.files.remove(r.req); err != nil || rewriter == nil {
+		return err
+	}
+	return r.b.removeGathered() // after the checkpoint, which cannot be resumed without them
 }
 
 // pages changes the graph page by page.
@@ -173,7 +178,13 @@ func (r *run) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if was := r.Report().GraphID; was != "" && was != id {
+	lost := false
+	if len(r.cp.Parts) == 0 { // else nothing has been written yet
+		if lost, err = r.lacks(ctx, r.cp.Last); err != nil {
+			return err
+		}
+	}
+	if was := r.Report().GraphID; was != "" && was != id || lost {
 		r.restart(id)
 		r.cp.Cleared = false
 	}
@@ -191,6 +202,10 @@ func (r *run) begin(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if r.req.Clear && total == 0 {
+		return fmt.Errorf("%w: clear: the collection has no point of user %s, so that nothing would come back: want the right collection and mapping",
+			ErrBadRequest, graphstore.Shorten(r.req.UserID))
 	}
 	r.size = newPageSize(memoryOf(r.req), info.Dimension)
 	r.change(func(rep *Account) { rep.GraphID, rep.Total = id, total })
@@ -222,8 +237,8 @@ func (r *run) Report() Account {
 
 // restart begins the scan again, for a graph that lacks what was done.
 func (r *run) restart(id string) {
-	r.b.log.Warn("the graph is another one than the backfill began with: it begins again", "graph", id)
-	r.cp.Cursor, r.cp.Scanned = "", false
+	r.b.log.Warn("the graph is another one than the backfill began with, or an earlier state of it: it begins again", "graph", id)
+	r.cp.Cursor, r.cp.Scanned, r.cp.Last = "", false, nil
 	clear(r.cp.Parts)
 	r.change(func(rep *Account) {
 		*rep = Account{
@@ -231,6 +246,36 @@ func (r *run) restart(id string) {
 			GraphID: id, Total: rep.Total, Problems: []string{}, Missing: []string{}, Written: map[string]int64{}, Removed: map[string]int64{},
 		}
 	})
+}
+
+// maxLast bounds the facts that a checkpoint names.
+const maxLast = 16
+
+// lacks reports whether the graph has no node of one of the facts that were written last: it went back to what it was before, as by a
+// backup that was restored, or the fact's user was forgotten.
+func (r *run) lacks(ctx context.Context, last []lastFact) (lost bool, err error) {
+	if len(last) == 0 {
+		return false, nil
+	}
+	err = r.patiently(ctx, "look for what was written last", func() error {
+		lost = false
+		return r.b.graph.Update(ctx, func(ctx context.Context, views Views) ([]graphstore.Change, error) {
+			for _, f := range last {
+				space, err := graphstore.NewSpace(f.User)
+				if err != nil {
+					return nil, fmt.Errorf("%w: the checkpoint names a fact of user %s: %w", ErrNoCheckpoint, graphstore.Shorten(f.User), err)
+				}
+				view, err := views(ctx, space)
+				if err != nil {
+					return nil, fmt.Errorf("read graph of %s: %w", graphstore.Shorten(f.User), err)
+				}
+				n, there := view.Node(f.ID)
+				lost = lost || !there || view.State(n) == graphstore.StateUnseen
+			}
+			return nil, nil
+		})
+	})
+	return lost, err
 }
 
 func (r *run) graphID(ctx context.Context) (id string, err error) {

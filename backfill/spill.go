@@ -7,6 +7,7 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"hash/fnv"
 	"io"
 	"os"
@@ -22,6 +23,14 @@ const (
 	spilledFactBytes = 1 << 10
 	maxParts         = 256
 )
+
+// A piece is its length, its checksum (CRC-32C) and a gob of facts.
+const pieceHead = 8
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// errDamagedFacts reports files that are not as they were written.
+var errDamagedFacts = errors.New("the facts that were kept are damaged: without resume it begins at the first point")
 
 // spill keeps facts in files until all are there, dealt out by user: a store yields points in the order of its own, a graph is made
 // user by user. A part is read back at a time.
@@ -55,7 +64,7 @@ func openSpill(dir string, sizes []int64) (*spill, error) {
 		s.files = append(s.files, file)
 		info, err := file.Stat()
 		if err == nil && info.Size() < size {
-			err = fmt.Errorf("%s has %d bytes, the checkpoint says %d: without resume it begins at the first point", file.Name(), info.Size(), size)
+			err = fmt.Errorf("%w: %s has %d bytes, the checkpoint says %d", errDamagedFacts, file.Name(), info.Size(), size)
 		}
 		if err == nil {
 			err = file.Truncate(size)
@@ -90,11 +99,13 @@ func (s *spill) add(facts []fact) error {
 			continue
 		}
 		var b bytes.Buffer
-		b.Write(make([]byte, 4))
+		b.Write(make([]byte, pieceHead))
 		if err := gob.NewEncoder(&b).Encode(piece); err != nil {
 			return fmt.Errorf("write facts: %w", err)
 		}
-		binary.LittleEndian.PutUint32(b.Bytes(), uint32(b.Len()-4))
+		body := b.Bytes()[pieceHead:]
+		binary.LittleEndian.PutUint32(b.Bytes(), uint32(len(body)))
+		binary.LittleEndian.PutUint32(b.Bytes()[4:], crc32.Checksum(body, castagnoli))
 		if _, err := s.files[i].Write(b.Bytes()); err != nil {
 			return fmt.Errorf("write facts: %w", err)
 		}
@@ -128,19 +139,12 @@ func (s *spill) read(part int) ([]userFacts, error) {
 	at := map[string]int{}
 	var users []userFacts
 	for {
-		var head [4]byte
-		if _, err := io.ReadFull(in, head[:]); errors.Is(err, io.EOF) {
+		piece, err := readPiece(in)
+		if errors.Is(err, io.EOF) {
 			break
-		} else if err != nil {
-			return nil, fmt.Errorf("read facts: %w", err)
 		}
-		var piece []spilled
-		limited := io.LimitReader(in, int64(binary.LittleEndian.Uint32(head[:])))
-		if err := gob.NewDecoder(bufio.NewReader(limited)).Decode(&piece); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("read facts of %s: %w", file.Name(), err)
-		}
-		if _, err := io.Copy(io.Discard, limited); err != nil {
-			return nil, fmt.Errorf("read facts: %w", err)
 		}
 		for _, f := range piece {
 			n, ok := at[f.User]
@@ -160,6 +164,35 @@ func (s *spill) read(part int) ([]userFacts, error) {
 	return users, nil
 }
 
+// readPiece reads one piece; [io.EOF] if there is none.
+func readPiece(in io.Reader) ([]spilled, error) {
+	var head [pieceHead]byte
+	switch n, err := io.ReadFull(in, head[:]); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil, io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: the last piece is cut off", errDamagedFacts)
+	case err != nil:
+		return nil, err
+	}
+	var body bytes.Buffer
+	size := int64(binary.LittleEndian.Uint32(head[:]))
+	switch n, err := io.Copy(&body, io.LimitReader(in, size)); {
+	case err != nil:
+		return nil, err
+	case n < size:
+		return nil, fmt.Errorf("%w: a piece of %d bytes has %d", errDamagedFacts, size, n)
+	}
+	if sum := binary.LittleEndian.Uint32(head[4:]); sum != crc32.Checksum(body.Bytes(), castagnoli) {
+		return nil, fmt.Errorf("%w: a piece of %d bytes has not its checksum", errDamagedFacts, size)
+	}
+	var piece []spilled
+	if err := gob.NewDecoder(&body).Decode(&piece); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamagedFacts, err)
+	}
+	return piece, nil
+}
+
 func (s *spill) close() error {
 	var errs []error
 	for _, file := range s.files {
@@ -168,6 +201,3 @@ func (s *spill) close() error {
 	s.files = nil
 	return errors.Join(errs...)
 }
-
-// remove closes the files and removes them.
-func (s *spill) remove() error { return errors.Join(s.close(), os.RemoveAll(s.dir)) }

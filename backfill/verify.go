@@ -2,6 +2,7 @@ package backfill
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -54,6 +55,9 @@ type verifier struct {
 	out   *VerifyReport
 	dim   int
 	told  time.Time // when the last word was said on how far it is
+
+	looking    int64 // points of the user at work that were read
+	othersSeen bool  // the collection has facts of other users
 }
 
 func (v *verifier) all(ctx context.Context) error {
@@ -62,7 +66,7 @@ func (v *verifier) all(ctx context.Context) error {
 		return fmt.Errorf("ask the vector store: %w", err)
 	}
 	v.dim = info.Dimension
-	if info.Points == 0 && v.req.Repair && !v.req.DryRun {
+	if info.Points == 0 && v.writes() {
 		return fmt.Errorf("%w: repair: the collection has no points, so that every fact of the graph would be removed: want the right collection", ErrBadRequest)
 	}
 	users, err := v.users(ctx)
@@ -85,6 +89,54 @@ func (v *verifier) all(ctx context.Context) error {
 	return nil
 }
 
+// writes reports whether the graph may be changed.
+func (v *verifier) writes() bool { return v.req.Repair && !v.req.DryRun }
+
+// wrongCollection is the error of a repair that would remove what the collection says nothing of. It is more likely that it is
+// another one, or that its fields are mapped wrongly.
+func wrongCollection(why string) error {
+	return fmt.Errorf("%w: repair: %s, so that what the graph has would be removed: want the right collection and mapping (kith backfill --probe; "+
+		"kith rebuild --from-store --force believes the collection)", ErrBadRequest, why)
+}
+
+// believes returns an error if the collection, whose users these are, has nothing in common with the graph.
+func (v *verifier) believes(graph, stored map[graphstore.Space]bool) error {
+	if !v.writes() || len(graph) == 0 {
+		return nil
+	}
+	if len(stored) == 0 {
+		return wrongCollection(fmt.Sprintf("none of the %d points of the collection is a fact of a user", v.out.Skipped))
+	}
+	for space := range graph {
+		if stored[space] {
+			return nil
+		}
+	}
+	return wrongCollection(fmt.Sprintf("none of the %d users of the graph has a point in the collection", len(graph)))
+}
+
+// believesUser is believes for a verification of one user who has no point: there must be facts of others.
+func (v *verifier) believesUser(ctx context.Context, l *look) error {
+	if !v.writes() || v.req.UserID == "" || len(l.facts) > 0 || v.othersSeen {
+		return nil
+	}
+	scan := v.scan(graphstore.Space{}, false)
+	err := scan.pages(ctx, func(facts []fact) error {
+		if len(facts) > 0 {
+			return errEnough
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errEnough):
+		v.othersSeen = true
+		return nil
+	case err != nil:
+		return err
+	}
+	return wrongCollection(fmt.Sprintf("none of the %d points of the collection is a fact of a user", scan.run.Report().Scanned))
+}
+
 // tellEvery is the least time between two words on how far a verification is.
 const tellEvery = 200 * time.Millisecond
 
@@ -92,7 +144,9 @@ const tellEvery = 200 * time.Millisecond
 func (v *verifier) tell() {
 	if now := time.Now(); v.b.cfg.Verifying != nil && now.Sub(v.told) >= tellEvery {
 		v.told = now
-		v.b.cfg.Verifying(v.out.clone())
+		rep := v.out.clone()
+		rep.Points += v.looking
+		v.b.cfg.Verifying(rep)
 	}
 }
 
@@ -114,14 +168,18 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 	for _, space := range list {
 		known[space] = true
 	}
+	stored := map[graphstore.Space]bool{}
 	scan := v.scan(graphstore.Space{}, false)
 	err = scan.pages(ctx, func(facts []fact) error {
 		for i := range facts {
-			if space := facts[i].point.Space; !known[space] {
-				known[space] = true
+			space := facts[i].point.Space
+			if !stored[space] && !known[space] {
 				list = append(list, space)
 			}
+			stored[space] = true
 		}
+		v.out.AllUsers = int64(len(list))
+		v.tell()
 		return nil
 	})
 	if err != nil {
@@ -130,6 +188,9 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 	rep := scan.run.Report()
 	v.out.Skipped += rep.Skipped
 	v.out.Problems = append(v.out.Problems, rep.Problems...)
+	if err := v.believes(known, stored); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(list, func(a, b graphstore.Space) int { return strings.Compare(a.UserID(), b.UserID()) })
 	v.out.AllUsers = int64(len(list))
 	if n := v.req.Sample; n > 0 && n < len(list) {
@@ -160,7 +221,8 @@ func (v *verifier) user(ctx context.Context, space graphstore.Space) error {
 		now.keep(before)
 		v.out.Passed += int64(first - len(now.drift))
 	}
-	v.out.Points += int64(len(now.facts))
+	v.looking = 0
+	v.out.Points += int64(now.points)
 	v.out.Covered += int64(now.covered)
 	v.out.BadFacts += int64(len(now.bad))
 	if v.req.UserID != "" {
@@ -178,6 +240,9 @@ func (v *verifier) user(ctx context.Context, space graphstore.Space) error {
 	v.out.found(now.drift)
 	if len(now.drift) == 0 || !v.req.Repair {
 		return nil
+	}
+	if err := v.believesUser(ctx, &now); err != nil {
+		return err
 	}
 	return v.repair(ctx, space, now.drift)
 }

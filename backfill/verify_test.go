@@ -337,7 +337,7 @@ func TestVerifyInPart(t *testing.T) {
 	must(t, t.TempDir(), store, g, backfill.Request{NoNeighbors: true})
 	// 10 of 50 points are scanned and 10 of the other 40 facts looked up.
 	whole := verify(t, store, g, backfill.VerifyRequest{Points: 10})
-	if !whole.Clean || whole.Partial != 1 || whole.Points != 21 || whole.Unlooked != 30 || whole.Users != 2 || whole.Coverage != 1 {
+	if !whole.Clean || whole.Partial != 1 || whole.Points != 11 || whole.Unlooked != 30 || whole.Users != 2 || whole.Coverage != 1 {
 		t.Errorf("before the damage: %+v", whole)
 	}
 	if v := verify(t, store, g, backfill.VerifyRequest{Points: 50}); v.Partial != 0 || v.Points != 51 {
@@ -368,6 +368,96 @@ func TestVerifyInPart(t *testing.T) {
 	if !rest.Clean || rest.Drift[backfill.DriftNoPoint] != 40-ghosts || rest.Partial != 0 {
 		t.Errorf("%d ghosts were found, then %+v", ghosts, rest)
 	}
+}
+
+// The coverage of a part is that of the points that were read, not of the facts that were looked up because the graph has them.
+func TestCoverageOfAPart(t *testing.T) {
+	store, g, user := newPoints(t, clustered(t, 1, 200)...), newGraph(t), space(t, "user-0")
+	must(t, t.TempDir(), store, g, backfill.Request{NoNeighbors: true})
+	page, err := store.Scroll(context.Background(), vdb.ScrollQuery{Space: user, Limit: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < 200; i += 2 {
+		g.drop(t, user, page.Points[i].ID)
+	}
+	if v := verify(t, store, g, backfill.VerifyRequest{}); v.Coverage != 0.5 || v.Points != 200 {
+		t.Errorf("of all: %v of %d, want 0.5 of 200", v.Coverage, v.Points)
+	}
+	if v := verify(t, store, g, backfill.VerifyRequest{Points: 50}); v.Coverage != 0.5 || v.Points != 50 || v.Partial != 1 || v.Unlooked != 100 {
+		t.Errorf("of a part: %v of %d, want 0.5 of 50: %+v", v.Coverage, v.Points, v)
+	}
+}
+
+// How far a verification is is told within a user, too.
+func TestVerifyTellsHowFarItIs(t *testing.T) {
+	store, g := &slow{pages{Store: newPoints(t, clustered(t, 1, 60)...), most: 10}, 250 * time.Millisecond}, newGraph(t)
+	var points []int64
+	cfg := backfill.Config{Verifying: func(v backfill.VerifyReport) { points = append(points, v.Points) }}
+	verifyWith(t, store, g, cfg, backfill.VerifyRequest{UserID: "user-0"})
+	// Before the user, and after each of six pages, 250 ms apart; then the second look, for what was found.
+	if len(points) < 7 || points[0] != 0 || points[1] != 10 || points[6] != 60 {
+		t.Errorf("points read: %v", points)
+	}
+}
+
+// Where the mapping finds no user, or the collection is another one, nothing is removed.
+func TestVerifyRepairsNothingForAnotherCollection(t *testing.T) {
+	g, points := newGraph(t), eventPoints(t)
+	wroteFacts(t, g, points)
+	digest := g.live.Digest()
+	vector := []float32{1, 2}
+	for name, c := range map[string]struct {
+		store   backfill.Points
+		user    string
+		refused string
+	}{
+		"no fact":              {noFacts{newPoints(t, points...)}, "", "none of the 24 points of the collection is a fact"},
+		"no fact, of one user": {noFacts{newPoints(t, points...)}, "ada", "none of the 24 points of the collection is a fact"},
+		"other users":          {newPoints(t, vdb.Point{Space: space(t, "eve"), ID: "x", Vector: vector}), "", "none of the 2 users of the graph has a point"},
+		"another user":         {newPoints(t, vdb.Point{Space: space(t, "bob"), ID: "x", Vector: vector}), "ada", ""},
+	} {
+		req := backfill.VerifyRequest{UserID: c.user, Repair: true}
+		b, err := backfill.New(c.store, g, newProjector(t), backfill.Config{Dir: "unused", Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dry := req
+		dry.DryRun = true
+		if v, err := b.Verify(context.Background(), dry); err != nil || v.Drift[backfill.DriftNoPoint] == 0 {
+			t.Errorf("%s: a dry run: %v %+v", name, err, v)
+		}
+		if c.refused == "" {
+			continue
+		}
+		if _, err := b.Verify(context.Background(), req); !errors.Is(err, backfill.ErrBadRequest) || !strings.Contains(err.Error(), c.refused) || g.live.Digest() != digest {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A user whose points are all gone, in a collection that has others, is another thing.
+	v := verify(t, newPoints(t, vdb.Point{Space: space(t, "bob"), ID: "x", Vector: vector}), g, backfill.VerifyRequest{UserID: "ada", Repair: true})
+	if !v.Clean || v.Drift[backfill.DriftNoPoint] != 12 {
+		t.Errorf("%+v", v)
+	}
+}
+
+// noFacts is a collection in whose points the mapping finds no user.
+type noFacts struct{ vdb.Store }
+
+func (n noFacts) Scroll(ctx context.Context, q vdb.ScrollQuery) (vdb.Page, error) {
+	if !q.AllSpaces {
+		return vdb.Page{}, nil
+	}
+	page, err := n.Store.Scroll(ctx, q)
+	for _, p := range page.Points {
+		page.Skipped = append(page.Skipped, p.ID+": no user")
+	}
+	page.Points = nil
+	return page, err
+}
+
+func (noFacts) Get(context.Context, graphstore.Space, []string, bool) ([]vdb.Point, error) {
+	return nil, nil
 }
 
 // A collection without any point is more likely a wrong one than a reason to remove everything.

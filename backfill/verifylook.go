@@ -51,7 +51,8 @@ type look struct {
 	facts   []projector.StoredFact
 	bad     []error // points that break the rules of events
 	skipped int64
-	covered int // facts with a node in the graph
+	points  int // of the scan, that are facts: not those that were looked up by the ids that the graph has
+	covered int // of these, with a node in the graph
 	drift   []Drift
 
 	problems []string // of the scan
@@ -79,7 +80,10 @@ func (v *verifier) look(ctx context.Context, space graphstore.Space) (look, erro
 	if v.req.Points > 0 {
 		s.run.turn.most = min(s.run.turn.most, v.req.Points)
 	}
+	v.looking = 0
 	err := s.pages(ctx, func(facts []fact) error {
+		v.looking = s.run.Report().Scanned
+		v.tell()
 		if most := v.req.Points; most > 0 && len(l.facts)+len(facts) > most {
 			l.take(facts[:most-len(l.facts)], at)
 			return errEnough
@@ -90,6 +94,7 @@ func (v *verifier) look(ctx context.Context, space graphstore.Space) (look, erro
 	if l.partial = errors.Is(err, errEnough); err != nil && !l.partial {
 		return l, err
 	}
+	l.points = len(l.facts)
 	rep := s.run.Report()
 	l.skipped, l.problems = rep.Skipped, rep.Problems
 	view, err := v.view(ctx, space)
@@ -100,7 +105,7 @@ func (v *verifier) look(ctx context.Context, space graphstore.Space) (look, erro
 	if err != nil {
 		return l, err
 	}
-	for i := range l.facts {
+	for i := range l.points {
 		if n, ok := view.Node(l.facts[i].ID); ok && view.State(n) != graphstore.StateUnseen {
 			l.covered++
 		}

@@ -16,6 +16,7 @@ var (
 	ErrUnavailable  = errors.New("vector store is unavailable")   // cannot be reached, or did not answer in time; may be retried
 	ErrUnsupported  = errors.New("not supported by this store")   // the collection has no index for it
 	ErrRefused      = errors.New("refused by the vector store")   // a wrong key or setting: the same call is refused again
+	ErrCorrupt      = errors.New("vector store file is corrupt")  // it contradicts itself; reads of the damaged part fail, nothing is repaired
 	ErrClosed       = errors.New("vector store handle is closed") // after Close
 )
 

@@ -15,8 +15,8 @@ import (
 // as it was.
 var ErrForeignFile = errors.New("file is not a kith vector store")
 
-// ErrCorrupt reports a file that contradicts itself. Reads of the damaged part fail; nothing is repaired.
-var ErrCorrupt = errors.New("vector store file is corrupt")
+// ErrCorrupt is [vdb.ErrCorrupt].
+var ErrCorrupt = vdb.ErrCorrupt
 
 // wrap gives an error of the database the name of the operation and, where a caller branches on it, a kind. A cancelled
 // or expired context wins, because the driver reports it as an interrupted statement.
