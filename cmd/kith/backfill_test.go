@@ -3,12 +3,16 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/internal/server"
 )
 
@@ -97,7 +101,9 @@ func TestBackfillUnderTheService(t *testing.T) {
 }
 
 func TestBackfillBadCommands(t *testing.T) {
-	dir := t.TempDir()
+	w := newWorld(t, rand.New(rand.NewPCG(10, 10)), 0)
+	w.storePoints(1)
+	dir := w.dir
 	for _, tc := range []struct {
 		args []string
 		code int
@@ -117,6 +123,87 @@ func TestBackfillBadCommands(t *testing.T) {
 		if _, code, errs := backfillIn(t, dir, tc.args...); code != tc.code || !strings.Contains(errs, tc.says) {
 			t.Errorf("%v: %d %s: want %d and %q", tc.args, code, errs, tc.code, tc.says)
 		}
+	}
+}
+
+// Where nothing was ever stored, and no service runs, the directory is a wrong one: it is not made, and no success is reported.
+func TestBackfillOfAWrongDirectory(t *testing.T) {
+	empty := t.TempDir()
+	for _, dir := range []string{empty, filepath.Join(empty, "nowhere")} {
+		for _, command := range []string{"backfill", "rebuild"} {
+			code, out, errs := kith(t, "--data-dir", dir, "--log-level=error", command)
+			if code != exitUsage || !strings.Contains(errs, dir) || !strings.Contains(errs, "--data-dir") {
+				t.Errorf("%s in %s: %d %s%s", command, dir, code, out, errs)
+			}
+		}
+	}
+	if left, err := os.ReadDir(empty); err != nil || len(left) != 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// A backfill is work in flight. When it has ended its rate is that of all of it, whenever it is asked for, and it can be resumed.
+func TestBackfillIsInFlight(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(11, 11)), 0)
+	w.storePoints(60)
+	w.start()
+	ask := func(method, path string, in, out any) {
+		t.Helper()
+		if err := w.cl.call(t.Context(), method, path, in, out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b, again server.Backfill
+	ask(http.MethodPost, "/v1/backfills", map[string]any{"rate": 10}, &b)
+	var busy, idle server.Busy
+	ask(http.MethodGet, "/v1/admin/busy", nil, &busy)
+	if !busy.Busy || busy.Maintenance != "backfill" || busy.Since.IsZero() {
+		t.Errorf("%+v", busy)
+	}
+	path := "/v1/backfills/" + b.Report.ID
+	eventually(t, w.p, func() bool {
+		ask(http.MethodGet, path, nil, &b)
+		return b.Report.Scanned > 0
+	})
+	ask(http.MethodDelete, path, nil, &b)
+	if b.Running || !strings.Contains(b.Error, "cancelled") || !b.Resumable {
+		t.Errorf("%+v", b)
+	}
+	time.Sleep(1100 * time.Millisecond) // another process; the rate of a running one is taken anew each second
+	ask(http.MethodGet, path, nil, &again)
+	if want := meanRate(b.Report); b.Rate != want || again.Rate != want {
+		t.Errorf("rate %v, then %v: want %v", b.Rate, again.Rate, want)
+	}
+	ask(http.MethodGet, "/v1/admin/busy", nil, &idle)
+	if idle.Maintenance != "" {
+		t.Errorf("%+v", idle)
+	}
+}
+
+func TestVerificationIsInFlight(t *testing.T) {
+	s, at := &service{}, time.Unix(1_700_000_000, 0)
+	if name, _ := s.comparing(); name != "" {
+		t.Errorf("%q before", name)
+	}
+	s.verifies.say(&backfill.VerifyReport{Started: at})
+	if name, since := s.comparing(); name != "verification" || !since.Equal(at) {
+		t.Errorf("%q since %s", name, since)
+	}
+}
+
+// A command whose service goes while it watches says how the backfill goes on.
+func TestBackfillOfAServiceThatGoes(t *testing.T) {
+	handler := http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if req.Method == http.MethodGet {
+			http.Error(w, "gone", http.StatusBadGateway)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(server.Backfill{Running: true, Report: backfill.Account{ID: "one"}})
+	})
+	e := &env{ctx: t.Context(), stdout: io.Discard, stderr: io.Discard}
+	_, err := e.backfill(&client{base: "http://localhost", http: &http.Client{Transport: handlerTransport{handler}}}, backfill.Request{})
+	if err == nil || !strings.Contains(err.Error(), "gone") || !strings.Contains(err.Error(), "kith backfill --resume") {
+		t.Errorf("%v: want the reason and how to go on", err)
 	}
 }
 

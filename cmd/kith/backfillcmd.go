@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/kithgraph/kith/backfill"
@@ -52,8 +51,8 @@ func (c backfillCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(e.cfg.DataDir, 0o700); err != nil { // there may be nothing yet but a collection
-		return fmt.Errorf("create data directory: %w", err)
+	if err := e.someVectors(); err != nil {
+		return err
 	}
 	cl, err := e.newClient()
 	if err != nil {
@@ -72,7 +71,7 @@ func (c backfillCmd) Run(e *env) (err error) {
 			return err
 		}
 	} else {
-		e.printBackfill(out.Report)
+		e.printBackfill(out)
 	}
 	if out.Error != "" {
 		return fmt.Errorf("backfill stopped: %s", out.Error)
@@ -104,7 +103,7 @@ func (e *env) backfill(cl *client, req backfill.Request) (server.Backfill, error
 			if e.ctx.Err() != nil {
 				return e.cancelBackfill(cl, path)
 			}
-			return now, err
+			return now, fmt.Errorf("ask how far the backfill is: %w; if its service is gone, kith backfill --resume, with the same options, goes on from its checkpoint", err)
 		}
 		now = next
 	}

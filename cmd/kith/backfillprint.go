@@ -3,11 +3,12 @@ package main
 import (
 	"time"
 
-	"github.com/kithgraph/kith/backfill"
+	"github.com/kithgraph/kith/internal/server"
 )
 
-// printBackfill prints the account of a backfill.
-func (e *env) printBackfill(r backfill.Account) {
+// printBackfill prints the account of a backfill that has ended.
+func (e *env) printBackfill(b server.Backfill) {
+	r := b.Report
 	verb := "backfilled"
 	switch {
 	case !r.Done:
@@ -15,11 +16,7 @@ func (e *env) printBackfill(r backfill.Account) {
 	case r.Request.DryRun:
 		verb = "would backfill (nothing was written)"
 	}
-	rate := 0.0
-	if r.TookMS > 0 {
-		rate = float64(r.Scanned) / (float64(r.TookMS) / 1000)
-	}
-	e.printf("%s %s: %d points in %s, %.0f a second\n", verb, rangeText(r.Request), r.Scanned, millis(r.TookMS).Round(time.Millisecond), rate)
+	e.printf("%s %s: %d points in %s, %.0f a second\n", verb, rangeText(r.Request), r.Scanned, millis(r.TookMS).Round(time.Millisecond), b.Rate)
 	e.printf("  facts: %d changed, %d as they were", r.Changed, r.Unchanged)
 	for _, n := range []struct {
 		n    int64
@@ -45,7 +42,10 @@ func (e *env) printBackfill(r backfill.Account) {
 	for _, text := range r.Missing {
 		e.printf("  not from the vector store: %s\n", text)
 	}
-	if !r.Done && !r.Request.DryRun {
+	if r.Done && r.Scanned == 0 && r.Request.UserID != "" {
+		e.printf("  the vector store has no points of this user: is the id spelled as in the points?\n")
+	}
+	if b.Resumable {
 		e.printf("  kith backfill --resume, with the same options, goes on from there\n")
 	}
 }

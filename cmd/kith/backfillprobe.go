@@ -1,10 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/kithgraph/kith/backfill"
+	"github.com/kithgraph/kith/projector"
 	"github.com/kithgraph/kith/vdb"
 	"github.com/kithgraph/kith/vdb/qdrant"
 )
@@ -37,6 +43,35 @@ func (e *env) mapped(store vdb.Store) (backfill.Points, error) {
 	return m.Points(store), nil
 }
 
+// source says which points a backfill reads and by what: a checkpoint of others is not resumed.
+func (e *env) source() (string, error) {
+	least := projector.DefaultEdgeMinScore
+	override(&least, e.cfg.Project.EdgeMinScore)
+	floor := fmt.Sprintf("neighbours from %v on", least)
+	q := e.cfg.Qdrant
+	if q.URL == "" {
+		return "the embedded vector store, " + floor, nil
+	}
+	m, err := e.mapping()
+	if err != nil {
+		return "", err
+	}
+	at, err := url.Parse(q.URL)
+	if err != nil {
+		return "", &usageError{fmt.Errorf("QDRANT_URL: %w", err)}
+	}
+	return fmt.Sprintf("collection %s at %s, vector %q, preset %s, fields %s, %s", q.Collection, at.Host, m.Vector, m.Preset, fieldsText(q.Fields), floor), nil
+}
+
+// fieldsText writes a mapping of fields, in the order of their names.
+func fieldsText(fields map[string]string) string {
+	list := make([]string, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		list = append(list, name+"="+fields[name])
+	}
+	return cmp.Or(strings.Join(list, ","), "none")
+}
+
 // probeCollection reads a few points of the collection and prints the mapping that a backfill would use, as JSON if wanted.
 // It is an error if nothing could be projected.
 func (e *env) probeCollection(asJSON bool) (err error) {
@@ -59,7 +94,7 @@ func (e *env) probeCollection(asJSON bool) (err error) {
 	}
 	found, err := backfill.Probe(e.ctx, store, req)
 	if err != nil {
-		return err
+		return namingSetting(err)
 	}
 	if asJSON {
 		if err := e.printJSON(found); err != nil {

@@ -26,10 +26,10 @@ const keptBackfills = 20
 const aloneTurn = 10 * time.Second
 
 // errBackfillStopped is why a backfill ends that nobody cancelled.
-var errBackfillStopped = errors.New("the service is stopping: it can be resumed")
+var errBackfillStopped = errors.New("the service is stopping")
 
 // errBackfillCancelled is why a backfill ends that somebody did.
-var errBackfillCancelled = errors.New("cancelled: it can be resumed")
+var errBackfillCancelled = errors.New("cancelled")
 
 // backfills are those of one run of a service.
 type backfills struct {
@@ -47,15 +47,17 @@ type backfills struct {
 type backfillRun struct {
 	run    *backfill.Run
 	req    backfill.Request
+	began  time.Time
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 
 	mu struct {
 		sync.Mutex
-		err    error
-		at     time.Time // when the rate was looked at
-		points int64     // then
-		rate   float64
+		err       error
+		resumable bool
+		at        time.Time // when the rate was looked at
+		points    int64     // then
+		rate      float64
 	}
 }
 
@@ -65,11 +67,20 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 	if s.host == nil {
 		return server.Backfill{}, fmt.Errorf("%w: %s", server.ErrNoGraph, s.sw.RerankRule)
 	}
+	if !s.serving { // nobody mends the file meanwhile
+		if err := s.host.unloadable(); err != nil {
+			return server.Backfill{}, err
+		}
+	}
 	plan, err := s.e.projector()
 	if err != nil {
 		return server.Backfill{}, err
 	}
-	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Logger: s.e.log, LastSeq: b.lastSeq}
+	source, err := s.e.source()
+	if err != nil {
+		return server.Backfill{}, err
+	}
+	cfg := backfill.Config{Dir: backfillDir(s.e.cfg), Source: source, Logger: s.e.log, LastSeq: b.lastSeq}
 	if !s.serving { // nobody waits
 		cfg.TurnTarget = aloneTurn
 	}
@@ -105,8 +116,8 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 		return server.Backfill{}, err
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(s.e.ctx))
-	r := &backfillRun{run: run, req: req, cancel: cancel, done: make(chan struct{})}
-	r.mu.at, r.mu.points = time.Now(), run.Report().Scanned
+	r := &backfillRun{run: run, req: req, began: time.Now(), cancel: cancel, done: make(chan struct{})}
+	r.mu.at, r.mu.points = r.began, run.Report().Scanned
 	b.mu.runs = append(b.mu.runs, r)
 	b.forgetOldLocked()
 	b.work.Go(func() { b.do(ctx, r) })
@@ -140,8 +151,10 @@ func (b *backfills) do(ctx context.Context, r *backfillRun) {
 	if p := panics.Try(func() { rep, err = r.run.Do(ctx) }); p != nil {
 		err = p.AsError()
 	}
+	err = namingSetting(err)
+	resumable := err != nil && r.run.Resumable()
 	r.mu.Lock()
-	r.mu.err = err
+	r.mu.err, r.mu.resumable = err, resumable
 	r.mu.Unlock()
 	log := b.s.e.log.With("id", rep.ID, "user", r.req.UserID, "scanned", rep.Scanned, "changed", rep.Changed, "took", time.Duration(rep.TookMS)*time.Millisecond)
 	if err != nil {
@@ -170,14 +183,22 @@ func (b *backfills) lastSeq() (uint64, error) {
 
 // busy names a backfill that goes on, "" if none does.
 func (b *backfills) busy() string {
+	if r := b.oldest(); r != nil {
+		return "backfill " + r.run.Report().ID
+	}
+	return ""
+}
+
+// oldest returns the one that has gone on for the longest time, nil if none does.
+func (b *backfills) oldest() *backfillRun {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, r := range b.mu.runs {
 		if r.running() {
-			return "backfill " + r.run.Report().ID
+			return r
 		}
 	}
-	return ""
+	return nil
 }
 
 // List implements [server.Backfills].
@@ -251,16 +272,28 @@ func (r *backfillRun) get() server.Backfill {
 	out := server.Backfill{Running: r.running(), Report: r.run.Report()} // in this order: one that has ended is whole
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if !out.Running {
+		out.Rate, out.Resumable = meanRate(out.Report), r.mu.resumable
+		if r.mu.err != nil {
+			out.Error = r.mu.err.Error()
+		}
+		return out
+	}
 	if now := time.Now(); now.Sub(r.mu.at) >= time.Second {
 		r.mu.rate = float64(out.Report.Scanned-r.mu.points) / now.Sub(r.mu.at).Seconds()
 		r.mu.at, r.mu.points = now, out.Report.Scanned
 	}
 	out.Rate = max(r.mu.rate, 0)
-	if left := out.Report.Total - out.Report.Scanned; out.Running && out.Rate > 0 && left > 0 {
+	if left := out.Report.Total - out.Report.Scanned; out.Rate > 0 && left > 0 {
 		out.LeftMS = int64(float64(left) / out.Rate * 1000)
 	}
-	if !out.Running && r.mu.err != nil {
-		out.Error = r.mu.err.Error()
-	}
 	return out
+}
+
+// meanRate is how many points a second a run has read, over all of it.
+func meanRate(r backfill.Account) float64 {
+	if r.TookMS == 0 {
+		return 0
+	}
+	return float64(r.Scanned) / (float64(r.TookMS) / 1000)
 }

@@ -157,7 +157,9 @@ func (s *service) Busy() server.Busy {
 		return server.Busy{}
 	}
 	var b server.Busy
-	b.Maintenance, b.Since = s.host.maintenance.now()
+	if b.Maintenance, b.Since = s.host.maintenance.now(); b.Maintenance == "" {
+		b.Maintenance, b.Since = s.comparing()
+	}
 	_, err := s.host.View(probeSpace())
 	b.Loading = errors.Is(err, live.ErrLoading) || errors.Is(err, errReplaying)
 	f := s.host.feed.Load()
@@ -169,6 +171,17 @@ func (s *service) Busy() server.Busy {
 	b.Applying, b.Pending = max(st.AckPending, st.InHand), st.Pending
 	b.Loading = b.Loading || (s.sw.Write && st.LastSuccess.IsZero())
 	return b
+}
+
+// comparing says which of what reads the vector store beside the feed goes on.
+func (s *service) comparing() (name string, since time.Time) {
+	if r := s.backfills.oldest(); r != nil {
+		return "backfill", r.began
+	}
+	if v := s.verifies.VerifyState().Running; v != nil {
+		return verifyName, v.Started
+	}
+	return "", time.Time{}
 }
 
 // Digest returns the digest of one user's graph, or of the whole graph.

@@ -28,6 +28,11 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 	if _, err := os.Stat(e.cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return out, "", &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir)", e.cfg.DataDir)}
 	}
+	if _, err := os.Stat(natsDir(e.cfg)); e.cfg.NATS.URL == "" && errors.Is(err, fs.ErrNotExist) { // nor a stream of events
+		if err := e.someVectors(); err != nil {
+			return out, "", err
+		}
+	}
 	lock, err := lockData(e.cfg.DataDir)
 	if err != nil {
 		return out, "", err
@@ -112,6 +117,9 @@ func (r *rebuild) fileWhole(ctx context.Context, file *graphFile) error {
 	}
 	r.state.swapping("putting the new graph in its place")
 	start := time.Now()
+	if err := dropCheckpoints(r.e.cfg); err != nil {
+		return errors.Join(err, removeGraph(b.path))
+	}
 	if unreadable == nil {
 		err = file.replace(ctx, b)
 	} else {
@@ -183,6 +191,9 @@ func (r *rebuild) fileUser(ctx context.Context, file *graphFile, space graphstor
 		return err
 	}
 	r.state.swapping("changing the graph")
+	if err := dropCheckpoints(r.e.cfg); err != nil {
+		return err
+	}
 	if err := file.Apply(context.WithoutCancel(ctx), changes); err != nil {
 		return fmt.Errorf("change graph: %w", err)
 	}

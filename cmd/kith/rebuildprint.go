@@ -41,6 +41,9 @@ func (e *env) printRebuild(r server.Rebuild) {
 	e.printRead(r)
 	e.printStream(r.Stream)
 	e.printPoints(r.Points)
+	if r.UserID != "" && r.Before.Records+r.After.Records == 0 {
+		e.printf("  nothing of this user was there before or is there now: is the id spelled as in the events?\n")
+	}
 	e.printOrigins(r)
 	if len(r.Missing) > 0 {
 		e.printf("  had from nowhere:\n    %s\n", strings.Join(r.Missing, "\n    "))

@@ -122,7 +122,7 @@ func (r *rebuild) ask(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, storeAskTime)
 	defer cancel()
 	if _, err = r.gather.Total(ctx); err != nil {
-		return fmt.Errorf("nothing was done (from the event stream alone it can be): %w", err)
+		return fmt.Errorf("nothing was done (from the event stream alone it can be): %w", namingSetting(err))
 	}
 	return nil
 }

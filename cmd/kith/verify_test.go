@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kithgraph/kith/backfill"
 )
@@ -135,7 +136,7 @@ func TestVerifyBadCommands(t *testing.T) {
 	}
 }
 
-// A graph that cannot be loaded is no graph that could be verified, and is not waited for.
+// A graph that cannot be loaded is no graph that could be verified or backfilled; it is not waited for, and the remedy is named.
 func TestVerifyOfABrokenFile(t *testing.T) {
 	w := newWorld(t, rand.New(rand.NewPCG(8, 8)), 20)
 	w.storePoints(5)
@@ -144,7 +145,26 @@ func TestVerifyOfABrokenFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Repeat("no graph ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if list, code, errs := verifyIn(t, w.dir); code != exitUnverified || len(list) != 0 || !strings.Contains(errs, "graph") {
+	if list, code, errs := verifyIn(t, w.dir); code != exitUnverified || len(list) != 0 || !strings.Contains(errs, "kith rebuild --force") {
 		t.Errorf("%d %s %+v", code, errs, list)
+	}
+	start := time.Now()
+	if _, code, errs := backfillIn(t, w.dir); code != exitFailed || !strings.Contains(errs, "kith rebuild --force") || time.Since(start) > time.Minute {
+		t.Errorf("backfill: %d %s after %s", code, errs, time.Since(start))
+	}
+}
+
+// That nobody is of the name is said; the exit code is that of a graph that agrees.
+func TestUnknownUser(t *testing.T) {
+	w := newWorld(t, rand.New(rand.NewPCG(9, 9)), 0)
+	w.storePoints(2)
+	mustBackfill(t, w.dir)
+	for _, command := range []string{"verify", "backfill", "rebuild"} {
+		for user, want := range map[string]bool{"user-1": false, "user-one": true} {
+			code, out, errs := kith(t, "--data-dir", w.dir, "--log-level=error", command, "--user", user)
+			if code != exitOK || strings.Contains(out, "is the id spelled as in") != want {
+				t.Errorf("%s of %s: %d %s%s: want it to ask for the spelling: %t", command, user, code, out, errs, want)
+			}
+		}
 	}
 }

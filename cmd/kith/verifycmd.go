@@ -106,6 +106,9 @@ func (e *env) printVerified(v backfill.VerifyReport) {
 		verb = "repaired"
 	}
 	e.printf("%s: %d of %d users, %d points, %.2f %% of them with a node, in %s\n", verb, v.Users, v.AllUsers, v.Points, 100*v.Coverage, millis(v.TookMS))
+	if v.Request.UserID != "" && v.Points+v.Skipped == 0 && v.Drifted == 0 {
+		e.printf("  the vector store has no points of this user, and the graph no facts that would need one: is the id spelled as in the points?\n")
+	}
 	if v.Skipped+v.BadFacts > 0 {
 		e.printf("  points that are no facts: %d; that break the rules of events: %d\n", v.Skipped, v.BadFacts)
 	}

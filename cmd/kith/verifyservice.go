@@ -9,6 +9,7 @@ import (
 
 	"github.com/kithgraph/kith/backfill"
 	"github.com/kithgraph/kith/graphstore"
+	"github.com/kithgraph/kith/graphstore/child"
 	"github.com/kithgraph/kith/graphstore/live"
 	"github.com/kithgraph/kith/internal/server"
 )
@@ -79,7 +80,7 @@ func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (back
 	defer v.say(nil)
 	out, err := worker.Verify(ctx, req)
 	if err != nil {
-		return out, err
+		return out, namingSetting(err)
 	}
 	s.metrics.CountVerify(out, time.Now())
 	s.e.log.Info("graph verified", "user", req.UserID, "users", out.Users, "points", out.Points, "coverage", out.Coverage, "drifted_users", out.Drifted,
@@ -97,14 +98,22 @@ func (h *graphHost) ready(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	anybody, err := graphstore.NewSpace("anybody")
-	if err == nil {
-		_, err = g.View(anybody)
-	}
-	if err == nil || errors.Is(err, live.ErrLoading) { // it has been loaded since, or is being
+	return h.unloadable()
+}
+
+// unloadable returns why the graph could not be loaded, nil if it is loaded, or still being.
+func (h *graphHost) unloadable() error {
+	_, err := h.live.Load().View(probeSpace())
+	switch {
+	case err == nil, errors.Is(err, live.ErrLoading):
 		return nil
+	case errors.Is(err, child.ErrInUse):
+		return fmt.Errorf("%w: %w", server.ErrNoGraph, err)
+	case errors.Is(err, child.ErrForeign), errors.Is(err, child.ErrNewerSchema):
+		return fmt.Errorf("%w: %w: kith rebuild --force, while no service runs, moves it aside and makes a new graph", server.ErrNoGraph, err)
+	default:
+		return fmt.Errorf("%w: %w: if it stays so, kith rebuild, while no service runs, makes it anew", server.ErrNoGraph, err)
 	}
-	return fmt.Errorf("%w: %w", server.ErrNoGraph, err)
 }
 
 // worker returns what verifies, with the mapping and the rules of a backfill.

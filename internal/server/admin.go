@@ -50,7 +50,7 @@ type Busy struct {
 	Applying    int       `json:"applying"`              // events taken and not settled yet
 	Pending     uint64    `json:"pending"`               // events in the stream that were not taken yet
 	Loading     bool      `json:"loading"`               // the graph is being read into memory
-	Maintenance string    `json:"maintenance,omitempty"` // backup, compaction or rebuild
+	Maintenance string    `json:"maintenance,omitempty"` // backup, compaction, rebuild of the graph, backfill, verification, or what the service does of itself
 	Since       time.Time `json:"since,omitzero"`        // when that began
 }
 

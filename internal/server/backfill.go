@@ -33,11 +33,12 @@ type Backfills interface {
 
 // Backfill is how far a backfill is.
 type Backfill struct {
-	Running bool             `json:"running"`
-	Error   string           `json:"error,omitempty"` // why it stopped; it can be resumed if it has a checkpoint
-	Rate    float64          `json:"rate"`            // points a second of late
-	LeftMS  int64            `json:"left_ms"`         // at that rate; 0: unknown, or none
-	Report  backfill.Account `json:"report"`
+	Running   bool             `json:"running"`
+	Error     string           `json:"error,omitempty" doc:"Why it stopped."`
+	Resumable bool             `json:"resumable,omitempty" doc:"Of one that stopped: a request with resume and the same options goes on from its checkpoint."`
+	Rate      float64          `json:"rate" doc:"Points a second, of late; of one that has ended, over all of it."`
+	LeftMS    int64            `json:"left_ms" doc:"Milliseconds until the last point at that rate; 0: unknown, or none."`
+	Report    backfill.Account `json:"report"`
 }
 
 type (
