@@ -72,7 +72,8 @@ type Store interface {
 	// dense half is not answered either.
 	Hybrid(ctx context.Context, q HybridQuery) (HybridMatches, error)
 
-	// Get returns the points with these ids that exist in the space, in the order of ids (a repeated id once).
+	// Get returns the points with these ids that exist in the space, in the order of ids (a repeated id once). A point that has no
+	// searched vector, as there are in collections of several, is left out where vectors are asked for, and only there.
 	Get(ctx context.Context, space graphstore.Space, ids []string, withVectors bool) ([]Point, error)
 
 	// Scroll returns one page of points in a fixed order of the driver's (by id inside the store), resumable by cursor. A
