@@ -118,6 +118,9 @@ func (h *graphHost) rebuildUser(ctx context.Context, r *rebuild, space graphstor
 			return nil, err // the same graph goes on
 		}
 		r.state.swapping("changing the graph")
+		if err := dropCheckpoints(r.e.cfg); err != nil {
+			return nil, err
+		}
 		if len(changes) > 0 {
 			if err := g.ApplyMarked(context.WithoutCancel(ctx), changes, graphstore.Mark{}); err != nil {
 				return nil, err
@@ -208,6 +211,9 @@ func (h *graphHost) loses(ctx context.Context, r *rebuild) string {
 
 // takeUp puts a graph that was built in the place of the one in the store.
 func (h *graphHost) takeUp(ctx context.Context, r *rebuild, b built, old *live.Graph) (*live.Graph, error) {
+	if err := dropCheckpoints(r.e.cfg); err != nil {
+		return nil, err
+	}
 	if err := h.file.replace(ctx, b); err != nil {
 		return nil, err
 	}

@@ -48,6 +48,9 @@ func (c restoreCmd) Run(e *env) (err error) {
 	if err := e.checkGraph(copied, m); err != nil {
 		return errors.Join(fmt.Errorf("the copy is not what the backup says (nothing was changed): %w", err), removeGraph(copied))
 	}
+	if err := dropCheckpoints(e.cfg); err != nil {
+		return errors.Join(err, removeGraph(copied))
+	}
 	aside, err := e.takePlace(copied, path)
 	if err != nil {
 		return err
