@@ -95,7 +95,7 @@ func TestProbeProblems(t *testing.T) {
 		"no user":     {noUser, "langchain", []string{"problem: no sampled point has a user", "at metadata.user_id", "nothing can be projected"}},
 		"dot product": {dot, "kith", []string{"problem: no vector that can be searched", "distance Cosine"}},
 		"other layer": {raw, "hy-memory", []string{"problem: no sampled point is a fact by the preset hy-memory", "no facts by the preset: 1 of 1", `"l1_raw"`}},
-		"empty":       {collection{vectors: dot.vectors}, "kith", []string{"problem: the collection is empty"}},
+		"empty":       {collection{vectors: dot.vectors}, "kith", []string{"problem: the collection is empty", "flags: not known"}},
 	} {
 		found := probe(t, tc.c, backfill.ProbeRequest{})
 		if found.Preset != tc.preset {

@@ -86,6 +86,8 @@ func (r ProbeReport) writeVerdict(line func(format string, args ...any)) {
 		line("problem: %s", text)
 	}
 	switch {
+	case r.Sampled == 0:
+		line("flags: not known, there is no point to tell them by")
 	case len(r.Flags) == 0:
 		line("flags: none needed")
 	default:

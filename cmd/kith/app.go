@@ -47,6 +47,7 @@ type app struct {
 	Forget    forgetCmd    `cmd:"" help:"Erase a user from the graph, the stream, the dead letters and the embedded vector store."`
 	Show      configCmd    `cmd:"" name:"config" help:"Print the configuration in force and which rule gave each value."`
 	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Help      helpCmd      `cmd:"" help:"Print what a command does and its flags, as --help does."`
 
 	SearchFiles searchFilesCmd `cmd:"" name:"search-files" hidden:"" help:"The process that searches files for texts; started by forget."`
 

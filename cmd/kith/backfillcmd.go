@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,8 +12,8 @@ import (
 )
 
 type backfillCmd struct {
-	User        scope `help:"Only the points of this user. Without it: the whole collection."`
-	Agent       scope `help:"Only points of this agent."`
+	User        scope `placeholder:"USER" help:"Only the points of this user. Without it: the whole collection."`
+	Agent       scope `placeholder:"AGENT" help:"Only points of this agent."`
 	Since       scope `placeholder:"TIME" help:"Only points written at this time or later, as RFC 3339; those without a time are taken too."`
 	Clear       bool  `help:"Remove what the graph has of the user's facts first; schemas, merges and tombstones stay. Wants --user."`
 	DryRun      bool  `help:"Read and plan, and write nothing."`
@@ -27,7 +28,8 @@ type backfillCmd struct {
 // request returns what the service is asked for, if that can be done.
 func (c backfillCmd) request() (backfill.Request, error) {
 	req := backfill.Request{
-		UserID: string(c.User), AgentID: string(c.Agent), Clear: c.Clear, DryRun: c.DryRun, Resume: c.Resume, Rate: c.Rate, Memory: c.Memory, NoNeighbors: c.NoNeighbors,
+		UserID: string(c.User), AgentID: string(c.Agent),
+		Clear: c.Clear, DryRun: c.DryRun, Resume: c.Resume, Rate: c.Rate, Memory: c.Memory, NoNeighbors: c.NoNeighbors,
 	}
 	if c.Since != "" {
 		at, err := time.Parse(time.RFC3339Nano, string(c.Since))
@@ -45,6 +47,10 @@ func (c backfillCmd) request() (backfill.Request, error) {
 // Run has the running service do it, or does it on the files.
 func (c backfillCmd) Run(e *env) (err error) {
 	if c.Probe {
+		if alone := (backfillCmd{Probe: true, JSON: c.JSON}); c != alone {
+			return &usageError{errors.New("backfill: --probe reads a few points of all users and writes nothing: " +
+				"of the command's other flags only --json goes with it")}
+		}
 		return e.probeCollection(c.JSON)
 	}
 	req, err := c.request()
@@ -103,7 +109,8 @@ func (e *env) backfill(cl *client, req backfill.Request) (server.Backfill, error
 			if e.ctx.Err() != nil {
 				return e.cancelBackfill(cl, path)
 			}
-			return now, fmt.Errorf("ask how far the backfill is: %w; if its service is gone, kith backfill --resume, with the same options, goes on from its checkpoint", err)
+			return now, fmt.Errorf("ask how far the backfill is: %w; if its service is gone, kith backfill --resume, "+
+				"with the same options, goes on from its checkpoint", err)
 		}
 		now = next
 	}

@@ -92,12 +92,14 @@ func TestProbeErrors(t *testing.T) {
 	}{
 		"no Qdrant":     {nil, exitUsage, "--probe without QDRANT_URL"},
 		"no collection": {[]string{url, "--qdrant-collection=none"}, exitFailed, `"none"`},
+		"a user":        {[]string{url, "--qdrant-collection=nobodys", "--user=ann"}, exitUsage, "--probe"},
+		"a dry run":     {[]string{url, "--qdrant-collection=nobodys", "--dry-run", "--rate=5"}, exitUsage, "--probe"},
 		"no user":       {[]string{url, "--qdrant-collection=nobodys"}, exitFailed, "no sampled point has a user"},
 		"a bad preset":  {[]string{url, "--qdrant-preset=mem1"}, exitUsage, "mem1"},
 		"a bad field":   {[]string{url, "--qdrant-fields=colour=x"}, exitUsage, `"colour" is no field`},
 		"a bad unit":    {[]string{url, "--qdrant-fields=memory_at=x@days"}, exitUsage, `"days"`},
 	} {
-		code, out, errs := kith(t, append(append([]string{"--data-dir", t.TempDir()}, tc.args...), "backfill", "--probe")...)
+		code, out, errs := kith(t, append([]string{"--data-dir", t.TempDir(), "backfill", "--probe"}, tc.args...)...)
 		if code != tc.code || !strings.Contains(errs, tc.say) {
 			t.Errorf("%s: %d %s%s: want %d and %q", name, code, out, errs, tc.code, tc.say)
 		}

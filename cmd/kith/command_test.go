@@ -49,6 +49,15 @@ func TestHelpAndVersion(t *testing.T) {
 	if code, out, _ := kith(t, "--help"); code != exitOK || !strings.Contains(out, "serve") || !strings.Contains(out, "QDRANT_URL") {
 		t.Errorf("help: %d %s", code, out)
 	}
+	for _, args := range [][]string{{"help", "verify"}, {"help", "dead", "list"}, {"help"}} {
+		_, want, _ := kith(t, append(args[1:], "--help")...)
+		if code, out, errs := kith(t, args...); code != exitOK || out != want || out == "" {
+			t.Errorf("%v: %d %s%s: want what --help prints", args, code, out, errs)
+		}
+	}
+	if code, _, errs := kith(t, "help", "dance"); code != exitUsage || !strings.Contains(errs, "dance") {
+		t.Errorf("help of no command: %d %s", code, errs)
+	}
 	if code, out, _ := kith(t, "version"); code != exitOK || !strings.HasPrefix(out, "kith ") {
 		t.Errorf("version: %d %s", code, out)
 	}

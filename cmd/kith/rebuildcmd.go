@@ -14,7 +14,7 @@ import (
 type rebuildCmd struct {
 	FromLog     bool  `help:"From what the event stream retains, alone. Without this and --from-store: from both."`
 	FromStore   bool  `help:"From what the vector store has, alone: what only events said goes."`
-	User        scope `help:"Only the graph of this user."`
+	User        scope `placeholder:"USER" help:"Only the graph of this user."`
 	NoNeighbors bool  `help:"No semantic_neighbor edges of points, and no searches for them."`
 	Force       bool  `help:"Also when something would go that is not brought back."`
 	JSON        bool  `help:"Print JSON."`

@@ -9,7 +9,7 @@ import (
 )
 
 type verifyCmd struct {
-	User      scope  `help:"Only this user. Without it: all that the vector store or the graph has."`
+	User      scope  `placeholder:"USER" help:"Only this user. Without it: all that the vector store or the graph has."`
 	Sample    int    `placeholder:"N" help:"Only N users, drawn at random."`
 	Points    int    `placeholder:"N" help:"Of one user at most N points, and N facts that are looked up by their ids; users with more are looked at in part."`
 	Seed      uint64 `placeholder:"N" help:"With --sample or --points: look at what was drawn by this seed, which an earlier verification printed."`

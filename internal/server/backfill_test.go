@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,6 +90,30 @@ func TestBackfillProgress(t *testing.T) {
 	for i, want := range []string{"progress", "progress", "ended"} {
 		if !strings.HasPrefix(events[i], "event: "+want+"\ndata: {") || !strings.Contains(events[i], fmt.Sprintf(`"scanned":%d`, i+1)) {
 			t.Errorf("event %d: %s: want %s of %d points", i, events[i], want, i+1)
+		}
+	}
+}
+
+// The document for machines says of every number of an account what it counts.
+func TestBackfillIsDescribed(t *testing.T) {
+	_, body := ask(newServer(t, nil), "GET", "/openapi.json", "", nil)
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]map[string]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	fields := doc.Components.Schemas["Account"].Properties
+	if len(fields) < 30 {
+		t.Fatalf("%d fields", len(fields))
+	}
+	for name, schema := range fields {
+		if _, ref := schema["$ref"]; !ref && schema["description"] == nil {
+			t.Errorf("%s: no description", name)
 		}
 	}
 }

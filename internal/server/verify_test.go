@@ -58,7 +58,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// Before a verification there is no number of one, and one of a single user is none of the graph.
+// Before a verification there is no number of one, and one of a named user is none of the graph. One of a sample is.
 func TestVerifyMetrics(t *testing.T) {
 	s := newServer(t, nil)
 	one := backfill.VerifyReport{Request: backfill.VerifyRequest{UserID: "ada"}, Coverage: .25}
@@ -66,7 +66,7 @@ func TestVerifyMetrics(t *testing.T) {
 	if _, body := ask(s, "GET", "/metrics", "", nil); strings.Contains(body, "\nkith_verify_") {
 		t.Errorf("series before any verification:\n%s", body)
 	}
-	all := backfill.VerifyReport{Coverage: .75, Drift: map[string]int64{backfill.DriftOrphan: 3, backfill.DriftState: 0}}
+	all := backfill.VerifyReport{Request: backfill.VerifyRequest{Sample: 1}, Coverage: .75, Drift: map[string]int64{backfill.DriftOrphan: 3, backfill.DriftState: 0}}
 	s.cfg.Metrics.CountVerify(all, time.Unix(1_700_000_000, 0))
 	_, body := ask(s, "GET", "/metrics", "", nil)
 	for _, want := range []string{
