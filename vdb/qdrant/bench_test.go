@@ -107,3 +107,48 @@ func BenchmarkHybrid(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(apart), "x-apart")
 }
+
+// BenchmarkSearchMany asks for the six nearest active points of 64 vectors, as a backfill does, in one call, through the driver and the
+// wire, without payloads. x-apart is its time over that of the same queries one after the other, x-apart-full over that of queries that
+// ask for the payloads as well, in the same run. The user has few points: the server is an imitation, whose own work is the same in all.
+func BenchmarkSearchMany(b *testing.B) {
+	const n, dim, asked = 100, 384, 64
+	srv := wire.Start(b, wire.Options{})
+	st := open(b, Config{URL: srv.Addr(), Collection: "facts", CreateCollection: true, Dimension: dim})
+	u := space(b, "u")
+	if err := st.Upsert(b.Context(), vdbtest.Points(1, u, n, dim)); err != nil {
+		b.Fatal(err)
+	}
+	queries := make([]vdb.Query, asked)
+	for i := range queries {
+		queries[i] = vdb.Query{Space: u, Vector: vdbtest.Vector(uint64(i), dim), Limit: 6, NoPayload: true,
+			Filter: vdb.Filter{Match: []vdb.FieldMatch{{Field: vdb.FieldState, Any: []string{vdb.StateActive}}}}}
+	}
+	together := func() {
+		if got, err := st.SearchMany(b.Context(), queries); err != nil || len(got) != asked || len(got[asked-1]) != 6 {
+			b.Fatalf("%d answers, %v", len(got), err)
+		}
+	}
+	apart := func(bare bool) time.Duration {
+		began := time.Now()
+		for _, q := range queries {
+			q.NoPayload = bare
+			if got, err := st.Search(b.Context(), q); err != nil || len(got) != q.Limit {
+				b.Fatalf("%d matches, %v", len(got), err)
+			}
+		}
+		return time.Since(began)
+	}
+	together()
+	var bare, full time.Duration
+	for b.Loop() { // side by side, so that all meet the same machine
+		together()
+		b.StopTimer()
+		bare += apart(true)
+		full += apart(false)
+		b.StartTimer()
+	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*asked), "us/query")
+	b.ReportMetric(float64(b.Elapsed())/float64(bare), "x-apart")
+	b.ReportMetric(float64(b.Elapsed())/float64(full), "x-apart-full")
+}
