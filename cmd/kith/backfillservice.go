@@ -108,7 +108,7 @@ func (b *backfills) Start(_ context.Context, req backfill.Request) (server.Backf
 		return server.Backfill{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
 	}
 	if !s.erasing.TryLock() {
-		return server.Backfill{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+		return server.Backfill{}, fmt.Errorf("%w: %s", server.ErrBusy, s.erasing.holder())
 	}
 	s.erasing.Unlock() // one that begins now sees this backfill, since both look under the lock
 	run, err := worker.Prepare(req)

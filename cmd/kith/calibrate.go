@@ -18,7 +18,7 @@ import (
 const ownQuestions = 500
 
 type calibrateCmd struct {
-	User    string `help:"Only this user's questions and facts; without it those of all users."`
+	User    scope  `help:"Only this user's questions and facts; without it those of all users."`
 	Queries string `placeholder:"FILE" help:"JSON lines of real questions {user_id, vector} or {user_id, question}, at least 100; - reads standard input. Without it facts of the collection stand in for questions."`
 	Pairs   int    `default:"1000" help:"Random pairs of a question and a fact, 1000 to 20000."`
 	Seed    uint64 `default:"1" help:"Number that the random choice follows from."`
@@ -28,7 +28,7 @@ type calibrateCmd struct {
 func (c calibrateCmd) Run(e *env) (err error) {
 	var space graphstore.Space
 	if c.User != "" {
-		if space, err = graphstore.NewSpace(c.User); err != nil {
+		if space, err = graphstore.NewSpace(string(c.User)); err != nil {
 			return &usageError{fmt.Errorf("--user: %w", err)}
 		}
 	}

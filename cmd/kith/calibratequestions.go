@@ -29,7 +29,7 @@ func (c calibrateCmd) readQuestions(e *env, store vdb.Store, space graphstore.Sp
 		if err := json.Unmarshal(line, &q); err != nil {
 			return fmt.Errorf("%s line %d: want {user_id, vector} or {user_id, question}: %w", c.Queries, n, err)
 		}
-		of, err := graphstore.NewSpace(cmp.Or(q.UserID, c.User))
+		of, err := graphstore.NewSpace(cmp.Or(q.UserID, string(c.User)))
 		if err != nil {
 			return fmt.Errorf("%s line %d: user_id: %w", c.Queries, n, err)
 		}

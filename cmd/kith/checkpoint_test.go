@@ -49,9 +49,9 @@ func TestCheckpointsAreOfACollectionAndAGraph(t *testing.T) {
 
 	interrupt()
 	for says, flags := range map[string][]string{
-		"this is collection others":                     {"--qdrant-collection=others"},
-		"fields source_id=from":                         {"--qdrant-fields=source_id=from"},
-		"preset mem0":                                   {"--qdrant-preset=mem0"},
+		"this is collection others":                      {"--qdrant-collection=others"},
+		"fields source_id=from":                          {"--qdrant-fields=source_id=from"},
+		"preset mem0":                                    {"--qdrant-preset=mem0"},
 		"is of collection theirs at " + srv.Addr() + ",": {"--qdrant-collection=others"},
 	} {
 		if code, errs := resume(flags...); code == exitOK || !strings.Contains(errs, says) {

@@ -25,16 +25,16 @@ type deadCmd struct {
 
 // deadFilter says which dead letters are meant.
 type deadFilter struct {
-	User   string `help:"Only of this user."`
-	Reason string `help:"Only with this reason: bad_event, bad_fact, plan, commit, poison, exhausted, terminated, lost; or foreign: what is no dead letter of kith's."`
-	Type   string `help:"Only of this event type; unknown: it could not be read."`
+	User   scope  `help:"Only of this user."`
+	Reason scope  `help:"Only with this reason: bad_event, bad_fact, plan, commit, poison, exhausted, terminated, lost; or foreign: what is no dead letter of kith's."`
+	Type   scope  `help:"Only of this event type; unknown: it could not be read."`
 	Since  string `placeholder:"TIME" help:"Only what was stored then (RFC 3339) or later, or at most this long ago (like 2h)."`
 	Until  string `placeholder:"TIME" help:"Only what was stored before then, or longer ago."`
 }
 
 // ask returns the filter as the API takes it.
 func (f deadFilter) ask(now time.Time) (server.DeadFilter, error) {
-	out := server.DeadFilter{UserID: f.User, Reason: f.Reason, Type: f.Type}
+	out := server.DeadFilter{UserID: string(f.User), Reason: string(f.Reason), Type: string(f.Type)}
 	var err error
 	if out.From, err = timeOrAgo("--since", f.Since, now); err != nil {
 		return out, err

@@ -1,7 +1,7 @@
 package main
 
 type digestCmd struct {
-	User string `help:"Only the graph of this user."`
+	User scope `help:"Only the graph of this user."`
 }
 
 // Run prints the digest of the graph: equal for equal graphs, whatever order their events came in.
@@ -11,7 +11,7 @@ func (c digestCmd) Run(e *env) (err error) {
 		return err
 	}
 	defer func() { err = firstError(err, cl.close()) }()
-	d, err := cl.digest(e.ctx, c.User)
+	d, err := cl.digest(e.ctx, string(c.User))
 	if err != nil {
 		return err
 	}

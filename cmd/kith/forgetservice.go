@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,7 +34,33 @@ import (
 const eraseFeedWait = time.Minute
 
 // erasing keeps a service to one erasure at a time.
-type erasing struct{ sync.Mutex }
+type erasing struct {
+	sync.Mutex
+	by atomic.Pointer[string] // what has it for something else than an erasure
+}
+
+// try takes it for something else, as a repair, which must not bring back a user who is being erased. The caller unlocks it.
+func (e *erasing) try(what string) bool {
+	if !e.TryLock() {
+		return false
+	}
+	e.by.Store(&what)
+	return true
+}
+
+// free gives back what try has taken.
+func (e *erasing) free() {
+	e.by.Store(nil)
+	e.Unlock()
+}
+
+// holder says what has it.
+func (e *erasing) holder() string {
+	if by := e.by.Load(); by != nil {
+		return *by
+	}
+	return "erasure of a user"
+}
 
 // forgetting is one erasure at work.
 type forgetting struct {
@@ -55,7 +82,7 @@ func (s *service) Forget(ctx context.Context, req server.ForgetRequest) (server.
 		return server.Forgotten{}, err
 	}
 	if !s.erasing.TryLock() {
-		return server.Forgotten{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+		return server.Forgotten{}, fmt.Errorf("%w: %s", server.ErrBusy, s.erasing.holder())
 	}
 	defer s.erasing.Unlock()
 	if name := s.backfills.busy(); name != "" && !req.DryRun && !req.VerifyOnly { // it has points of users in hand and in files

@@ -429,6 +429,8 @@ func TestRebuildBadCommands(t *testing.T) {
 		{missing, nil, exitUsage, missing},
 		{missing, []string{"--from-log"}, exitUsage, missing},
 		{t.TempDir(), []string{"--from-log"}, exitFailed, "no stream to rebuild from"},
+		{t.TempDir(), []string{"--from-store"}, exitUsage, "there is no vector store"},
+		{t.TempDir(), nil, exitUsage, "there is no vector store"},
 		{t.TempDir(), []string{"--user=" + strings.Repeat("x", 600)}, exitUsage, "600"},
 	} {
 		if code, _, errs := kith(t, append([]string{"--data-dir", tc.dir, "rebuild"}, tc.args...)...); code != tc.code || !strings.Contains(errs, tc.says) {

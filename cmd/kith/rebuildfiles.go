@@ -28,7 +28,9 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 	if _, err := os.Stat(e.cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return out, "", &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir)", e.cfg.DataDir)}
 	}
-	if _, err := os.Stat(natsDir(e.cfg)); e.cfg.NATS.URL == "" && errors.Is(err, fs.ErrNotExist) { // nor a stream of events
+	_, noStream := os.Stat(natsDir(e.cfg))
+	points := req.From == server.RebuildFromStore || (e.cfg.NATS.URL == "" && errors.Is(noStream, fs.ErrNotExist)) // nothing else is there
+	if points && req.From != server.RebuildFromLog {
 		if err := e.someVectors(); err != nil {
 			return out, "", err
 		}

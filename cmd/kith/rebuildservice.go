@@ -49,7 +49,7 @@ func (s *service) Rebuild(ctx context.Context, req server.RebuildRequest) (serve
 		}
 		s.verifies.turn.Unlock() // one that begins now sees this rebuild
 		if !s.erasing.TryLock() {
-			return fmt.Errorf("%w: erasure of a user", server.ErrBusy)
+			return fmt.Errorf("%w: %s", server.ErrBusy, s.erasing.holder())
 		}
 		s.erasing.Unlock() // likewise
 		defer r.close()

@@ -193,6 +193,16 @@ func TestRebuildIsAloneWithThePoints(t *testing.T) {
 	_, err = s.Rebuild(e.ctx, server.RebuildRequest{})
 	busy("erasure", err)
 	s.erasing.Unlock()
+	if !s.erasing.try("repair of the graph") {
+		t.Fatal("taken")
+	}
+	_, err = s.Rebuild(e.ctx, server.RebuildRequest{})
+	busy("repair of the graph", err)
+	_, err = s.backfills.Start(e.ctx, backfill.Request{})
+	busy("repair of the graph", err)
+	_, err = s.Forget(e.ctx, server.ForgetRequest{UserID: "user-1"})
+	busy("repair of the graph", err)
+	s.erasing.free()
 	_ = s.host.maintenance.try(rebuildName, func() error {
 		_, err := s.verifies.Verify(e.ctx, backfill.VerifyRequest{})
 		busy(rebuildName, err)

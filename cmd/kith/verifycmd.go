@@ -59,6 +59,11 @@ func (c verifyCmd) request() (backfill.VerifyRequest, error) {
 }
 
 func (c verifyCmd) verify(e *env, req backfill.VerifyRequest) (err error) {
+	if e.cfg.Qdrant.URL == "" {
+		if err := e.someVectors(); err != nil {
+			return err
+		}
+	}
 	cl, err := e.newClient()
 	if err != nil {
 		return err

@@ -57,17 +57,18 @@ func (v *verifies) Verify(ctx context.Context, req backfill.VerifyRequest) (back
 		return backfill.VerifyReport{}, fmt.Errorf("%w: another verification", server.ErrBusy)
 	}
 	defer v.turn.Unlock()
+	if req.Repair && !req.DryRun { // a user who is erased is not brought back
+		if !s.erasing.try("repair of the graph") {
+			return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrBusy, s.erasing.holder())
+		}
+		defer s.erasing.free()
+	}
+	// Whoever begins second sees the other: backfills and rebuilds look for a repair after they have begun.
 	if name := s.backfills.busy(); name != "" { // what it has not brought yet would be drift
 		return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
 	}
 	if name, _ := s.host.maintenance.now(); name == rebuildName {
 		return backfill.VerifyReport{}, fmt.Errorf("%w: %s", server.ErrBusy, name)
-	}
-	if req.Repair && !req.DryRun { // a user who is erased is not brought back
-		if !s.erasing.TryLock() {
-			return backfill.VerifyReport{}, fmt.Errorf("%w: erasure of a user", server.ErrBusy)
-		}
-		defer s.erasing.Unlock()
 	}
 	if err := s.host.ready(ctx); err != nil {
 		return backfill.VerifyReport{}, err

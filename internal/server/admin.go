@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/kithgraph/kith/vdb"
 )
 
 // Errors of the administration.
@@ -123,9 +125,9 @@ func (s *Server) adminError(err error) error {
 	switch {
 	case errors.Is(err, ErrBusy):
 		return huma.Error409Conflict(err.Error())
-	case errors.Is(err, ErrBadRequest):
+	case errors.Is(err, ErrBadRequest), errors.Is(err, vdb.ErrNoCollection):
 		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, ErrNoGraph):
+	case errors.Is(err, ErrNoGraph), errors.Is(err, vdb.ErrUnavailable), errors.Is(err, vdb.ErrRefused):
 		return huma.Error503ServiceUnavailable(err.Error())
 	default:
 		s.log.Error("maintenance", "err", err)

@@ -31,9 +31,9 @@ type DeadLetters interface {
 
 // DeadFilter says which dead letters are meant; an absent field means any.
 type DeadFilter struct {
-	UserID string `json:"user_id,omitempty" query:"user_id" maxLength:"512" doc:"Whose they are."`
-	Reason string `json:"reason,omitempty" query:"reason" doc:"bad_event, bad_fact, plan, commit, poison, exhausted, terminated or lost; foreign: what is no dead letter of kith's."`
-	Type   string `json:"type,omitempty" query:"type" maxLength:"512" doc:"Event type with its major version; unknown: it could not be read."`
+	UserID string `json:"user_id,omitempty" query:"user_id" minLength:"1" maxLength:"512" doc:"Whose they are."`
+	Reason string `json:"reason,omitempty" query:"reason" minLength:"1" doc:"bad_event, bad_fact, plan, commit, poison, exhausted, terminated or lost; foreign: what is no dead letter of kith's."`
+	Type   string `json:"type,omitempty" query:"type" minLength:"1" maxLength:"512" doc:"Event type with its major version; unknown: it could not be read."`
 	From   string `json:"from,omitempty" query:"from" doc:"Stored at this time (RFC 3339 with a zone) or later."`
 	To     string `json:"to,omitempty" query:"to" doc:"Stored before this time."`
 }

@@ -16,7 +16,7 @@ func (s *Server) statsOp(ctx context.Context, _ *struct{}) (*statsOutput, error)
 }
 
 type digestInput struct {
-	UserID string `query:"user_id" maxLength:"512" doc:"Of one user; absent: of the whole graph."`
+	UserID string `query:"user_id" minLength:"1" maxLength:"512" doc:"Of one user; absent: of the whole graph."`
 }
 
 type digestOutput struct {

@@ -2,13 +2,10 @@ package server
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/kithgraph/kith/vdb"
 )
 
 // What a graph is made again from.
@@ -178,7 +175,7 @@ type RebuildState struct {
 }
 
 type (
-	rebuildInput  struct{ Body RebuildRequest }
+	rebuildInput  struct{ Body *RebuildRequest } // nothing to say: the whole graph, from both sources
 	rebuildOutput struct{ Body Rebuild }
 	rebuildState  struct{ Body RebuildState }
 )
@@ -195,13 +192,12 @@ func (s *Server) registerRebuild(api huma.API) {
 }
 
 func (s *Server) rebuildOp(ctx context.Context, in *rebuildInput) (*rebuildOutput, error) {
-	r, err := s.ops.Rebuild(ctx, in.Body)
-	switch {
-	case errors.Is(err, vdb.ErrUnavailable):
-		return nil, huma.Error503ServiceUnavailable(err.Error())
-	case errors.Is(err, vdb.ErrNoCollection):
-		return nil, huma.Error422UnprocessableEntity(err.Error())
-	case err != nil:
+	var req RebuildRequest
+	if in.Body != nil {
+		req = *in.Body
+	}
+	r, err := s.ops.Rebuild(ctx, req)
+	if err != nil {
 		return nil, s.adminError(err)
 	}
 	return &rebuildOutput{r}, nil
