@@ -69,15 +69,7 @@ func (g *rewritable) Rewrite(ctx context.Context, users func(backfill.YieldUser)
 // workBulk does a run that writes the graph anew.
 func workBulk(t *testing.T, dir string, points backfill.Points, g backfill.Graph, req backfill.Request) (backfill.Account, error) {
 	t.Helper()
-	b, err := backfill.New(points, g, newProjector(t), backfill.Config{Dir: dir, BulkFrom: 1, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := b.Prepare(req)
-	if err != nil {
-		return backfill.Account{}, err
-	}
-	return run.Do(context.Background())
+	return workWith(t, backfill.Config{Dir: dir, BulkFrom: 1}, points, g, req)
 }
 
 // A whole collection written anew is the graph of page by page: over what events wrote, killed in the scan and in the rewrite, with

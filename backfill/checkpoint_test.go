@@ -3,7 +3,6 @@ package backfill_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,18 +14,10 @@ import (
 	"github.com/kithgraph/kith/vdb"
 )
 
-// of prepares a run of a source and does it.
+// of is work of a source.
 func of(t *testing.T, source, dir string, points backfill.Points, g backfill.Graph, req backfill.Request) (backfill.Account, error) {
 	t.Helper()
-	b, err := backfill.New(points, g, newProjector(t), backfill.Config{Dir: dir, Source: source, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, err := b.Prepare(req)
-	if err != nil {
-		return backfill.Account{}, err
-	}
-	return run.Do(context.Background())
+	return workWith(t, backfill.Config{Dir: dir, Source: source}, points, g, req)
 }
 
 // A checkpoint of another collection, or of other options, is not resumed, and the error says what it was begun with.

@@ -137,7 +137,14 @@ func space(t fataler, user string) graphstore.Space {
 // work does a run.
 func work(t fataler, dir string, points backfill.Points, g backfill.Graph, req backfill.Request) (backfill.Account, error) {
 	t.Helper()
-	b, err := backfill.New(points, g, newProjector(t), backfill.Config{Dir: dir, Logger: slog.New(slog.DiscardHandler)})
+	return workWith(t, backfill.Config{Dir: dir}, points, g, req)
+}
+
+// workWith is work with a configuration.
+func workWith(t fataler, cfg backfill.Config, points backfill.Points, g backfill.Graph, req backfill.Request) (backfill.Account, error) {
+	t.Helper()
+	cfg.Logger = slog.New(slog.DiscardHandler)
+	b, err := backfill.New(points, g, newProjector(t), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
