@@ -200,8 +200,7 @@ func (h *graphHost) keep(ctx context.Context, g *live.Graph, js jetstream.JetStr
 	case replaying:
 		h.withhold(errReplaying)
 	case !projecting:
-		h.show(g)
-		h.withheld.Store(nil)
+		h.reveal(g)
 	case h.next == nil:
 		h.withheld.Store(nil)
 	}
@@ -259,8 +258,7 @@ func (h *graphHost) project(ctx context.Context, g *live.Graph, js jetstream.Jet
 		h.e.log.Error("projection ended; searches go on", "err", err)
 	}
 	if ctx.Err() == nil && h.next != nil { // it will not catch up
-		h.show(g)
-		h.withheld.Store(nil)
+		h.reveal(g)
 	}
 }
 
@@ -294,8 +292,7 @@ func (h *graphHost) follow(ctx context.Context, f *feed.Feed, g *live.Graph) {
 		}
 		h.floor.Store(0)
 		if h.next != nil {
-			h.show(g)
-			h.withheld.Store(nil)
+			h.reveal(g)
 		}
 	}
 	if h.withheld.Load() != nil && f.WaitCaughtUp(ctx) == nil {

@@ -98,9 +98,24 @@ type successor struct{ shown chan struct{} }
 
 // show lets searches see a graph, and lets go of the one that they have seen.
 func (h *graphHost) show(g *live.Graph) {
+	h.place(g)
+	h.tellShown()
+}
+
+// reveal is show for a graph that is whole: nothing is withheld any more when those who wait for it are told.
+func (h *graphHost) reveal(g *live.Graph) {
+	h.place(g)
+	h.withheld.Store(nil)
+	h.tellShown()
+}
+
+func (h *graphHost) place(g *live.Graph) {
 	if old := h.live.Swap(g); old != g {
 		old.Close()
 	}
+}
+
+func (h *graphHost) tellShown() {
 	if h.next != nil {
 		close(h.next.shown)
 		h.next = nil

@@ -98,11 +98,10 @@ func (s *Store) using() *string {
 
 // withPayload asks for payloads or, where these are not wanted, for as much of them as says whose point it is and which fact.
 func (s *Store) withPayload(q vdb.Query, rest residual) *pb.WithPayloadSelector {
-	user := s.fields.paths[vdb.FieldUserID]
-	if !q.NoPayload || len(rest) > 0 || !user.expressible() {
+	if !q.NoPayload || len(rest) > 0 {
 		return pb.NewWithPayload(true)
 	}
-	return pb.NewWithPayloadInclude(user.String(), idField)
+	return pb.NewWithPayloadInclude(s.fields.paths[vdb.FieldUserID].String(), idField)
 }
 
 // withVectors asks for the searched vector only, where it has a name, or for none.
