@@ -149,7 +149,26 @@ func TestClearAndOlderCheckpoints(t *testing.T) {
 		t.Errorf("%v: digest %s, want %s: %+v", err, g.live.Digest(), want.live.Digest(), a)
 	}
 
+	// What a run of the whole collection has noted is not there any more when a user was cleared.
+	whole := newGraph(t)
+	whole.killedAt = 3
+	if _, err := work(t, dir, store, whole, backfill.Request{}); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	whole.killedAt = whole.commits + 1
+	req.Resume = false
+	if _, err := work(t, dir, store, whole, req); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	if _, err := work(t, dir, store, whole, backfill.Request{Resume: true}); !errors.Is(err, backfill.ErrNoCheckpoint) {
+		t.Errorf("the whole resumed after a clearing: %v", err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+
 	digest := g.live.Digest()
+	req.Resume = true
 	other := newPoints(t, vdb.Point{Space: space(t, "other"), ID: "x", Vector: []float32{1}})
 	if _, err := work(t, dir, other, g, backfill.Request{UserID: "user-0", Clear: true}); !errors.Is(err, backfill.ErrBadRequest) || g.live.Digest() != digest {
 		t.Errorf("a collection without the user: %v", err)
@@ -202,6 +221,9 @@ func TestFilesOfFactsThatAreDamaged(t *testing.T) {
 		}
 		if g.live.Counts().Present != 0 {
 			t.Errorf("%s: something was written", name)
+		}
+		if _, err := workBulk(t, dir, store, g, backfill.Request{Resume: true}); !errors.Is(err, backfill.ErrNoCheckpoint) {
+			t.Errorf("%s: resumed once more: %v", name, err)
 		}
 	}
 }

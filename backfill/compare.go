@@ -87,9 +87,13 @@ func (c *comparing) difference() {
 // the time of the event, and in a store that of the last change.
 func (c *comparing) saysTheSame(is, should *graphstore.Fact) bool {
 	a, b := *is, *should
+	if unsettled(is.Registers, should.Registers) { // an old event would show
+		return false
+	}
 	a.Registers = b.Registers
 	if a.State == graphstore.StateSuperseded && b.State == a.State && a.SupersededBy == b.SupersededBy {
-		if c.is.ValidTo(is) == c.should.ValidTo(should) {
+		by := graphstore.FieldValidTo
+		if is.Registers.Of(by) != should.Registers.Of(by) && c.is.ValidTo(is) == c.should.ValidTo(should) {
 			a.ValidTo = b.ValidTo
 		}
 		a.SupersededAt = b.SupersededAt
@@ -111,6 +115,14 @@ func sameRecord(a, b graphstore.Change) bool {
 	default:
 		return true
 	}
+}
+
+// unsettled reports whether a register is empty that should not be.
+func unsettled(is, should graphstore.Registers) bool {
+	if is.State.IsZero() && !should.State.IsZero() || is.Base.IsZero() && !should.Base.IsZero() {
+		return true
+	}
+	return slices.ContainsFunc(should.Fields, func(fs graphstore.FieldStamp) bool { return is.Of(fs.Field).IsZero() })
 }
 
 func (c *comparing) add(kind, id, format string, args ...any) {
@@ -166,6 +178,9 @@ func fieldsThatDiffer(is, should graphstore.Fact) []string {
 		if f.is != f.should {
 			texts = append(texts, fmt.Sprintf("%s %s: should be %s", f.name, graphstore.Shorten(f.is), graphstore.Shorten(f.should)))
 		}
+	}
+	if len(texts) == 0 {
+		texts = append(texts, "the values are right, and the graph does not know which write settled them")
 	}
 	return texts
 }

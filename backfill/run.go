@@ -102,6 +102,9 @@ func (r *Run) Report() Account {
 // Do does the run; once. After an error, or the end of ctx, the checkpoint is that of the last page that was committed.
 func (r *Run) Do(ctx context.Context) (Account, error) {
 	err := r.r.do(ctx)
+	if errors.Is(err, errDamagedFacts) { // resumed it would be as damaged
+		err = errors.Join(err, r.r.b.files.remove(r.r.req), r.r.b.removeGathered())
+	}
 	if err != nil {
 		r.r.phase("stopped")
 	}
@@ -124,7 +127,9 @@ func (r *run) do(ctx context.Context) error {
 		return err
 	}
 	if r.req.Clear && !r.cp.Cleared {
-		if err := r.save(); err != nil { // an older checkpoint is not of what is to be removed now
+		// An older checkpoint is not of what is to be removed now, nor is that of the whole collection, whose points of this user may be
+		// behind its cursor.
+		if err := errors.Join(r.save(), r.b.files.remove(Request{}), r.b.removeGathered()); err != nil {
 			return err
 		}
 		if err := r.clear(ctx); err != nil {

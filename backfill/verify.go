@@ -56,8 +56,8 @@ type verifier struct {
 	dim   int
 	told  time.Time // when the last word was said on how far it is
 
-	looking    int64 // points of the user at work that were read
-	othersSeen bool  // the collection has facts of other users
+	looking int64 // points of the user at work that were read
+	shared  bool  // the collection has a fact that is present in the graph
 }
 
 func (v *verifier) all(ctx context.Context) error {
@@ -66,9 +66,6 @@ func (v *verifier) all(ctx context.Context) error {
 		return fmt.Errorf("ask the vector store: %w", err)
 	}
 	v.dim = info.Dimension
-	if info.Points == 0 && v.writes() {
-		return fmt.Errorf("%w: repair: the collection has no points, so that every fact of the graph would be removed: want the right collection", ErrBadRequest)
-	}
 	users, err := v.users(ctx)
 	if err != nil {
 		return err
@@ -99,25 +96,76 @@ func wrongCollection(why string) error {
 		"kith rebuild --from-store --force believes the collection)", ErrBadRequest, why)
 }
 
-// believes returns an error if the collection, whose users these are, has nothing in common with the graph.
-func (v *verifier) believes(graph, stored map[graphstore.Space]bool) error {
-	if !v.writes() || len(graph) == 0 {
+// believes returns an error if the collection has no fact that the graph has, and a repair would remove those.
+func (v *verifier) believes(ctx context.Context, graph []graphstore.Space, stored bool) error {
+	if !v.writes() || v.shared {
 		return nil
 	}
-	if len(stored) == 0 {
-		return wrongCollection(fmt.Sprintf("none of the %d points of the collection is a fact of a user", v.out.Skipped))
+	for _, space := range graph {
+		view, err := v.view(ctx, space)
+		if err != nil {
+			return err
+		}
+		if !hasPresent(view) {
+			continue
+		}
+		if !stored {
+			return wrongCollection(noFact(v.out.Skipped))
+		}
+		return wrongCollection("no fact of the graph has a point in the collection")
 	}
-	for space := range graph {
-		if stored[space] {
+	return nil
+}
+
+// shares notes whether one of the facts is present in the graph.
+func (v *verifier) shares(ctx context.Context, facts []fact, graph map[graphstore.Space]bool) error {
+	if !v.writes() || v.shared {
+		return nil
+	}
+	views := map[graphstore.Space]*graphstore.Snapshot{}
+	for i := range facts {
+		space := facts[i].point.Space
+		if !graph[space] {
+			continue
+		}
+		if views[space] == nil {
+			view, err := v.view(ctx, space)
+			if err != nil {
+				return err
+			}
+			views[space] = view
+		}
+		if f, ok := views[space].Fact(facts[i].stored.ID); ok && f.Present() {
+			v.shared = true
 			return nil
 		}
 	}
-	return wrongCollection(fmt.Sprintf("none of the %d users of the graph has a point in the collection", len(graph)))
+	return nil
+}
+
+func hasPresent(view *graphstore.Snapshot) bool {
+	for c := range view.Records() {
+		if c.Edge != nil {
+			return false // all others come before
+		}
+		if c.Fact != nil && c.Fact.Present() {
+			return true
+		}
+	}
+	return false
+}
+
+func noFact(points int64) string {
+	if points == 0 {
+		return "the collection has no points"
+	}
+	return fmt.Sprintf("none of the %d points of the collection is a fact of a user", points)
 }
 
 // believesUser is believes for a verification of one user who has no point: there must be facts of others.
 func (v *verifier) believesUser(ctx context.Context, l *look) error {
-	if !v.writes() || v.req.UserID == "" || len(l.facts) > 0 || v.othersSeen {
+	removes := slices.ContainsFunc(l.drift, func(d Drift) bool { return d.Kind == DriftNoPoint })
+	if !v.writes() || v.req.UserID == "" || len(l.facts) > 0 || !removes {
 		return nil
 	}
 	scan := v.scan(graphstore.Space{}, false)
@@ -129,12 +177,11 @@ func (v *verifier) believesUser(ctx context.Context, l *look) error {
 	})
 	switch {
 	case errors.Is(err, errEnough):
-		v.othersSeen = true
 		return nil
 	case err != nil:
 		return err
 	}
-	return wrongCollection(fmt.Sprintf("none of the %d points of the collection is a fact of a user", scan.run.Report().Scanned))
+	return wrongCollection(noFact(scan.run.Report().Scanned))
 }
 
 // tellEvery is the least time between two words on how far a verification is.
@@ -168,7 +215,7 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 	for _, space := range list {
 		known[space] = true
 	}
-	stored := map[graphstore.Space]bool{}
+	ofGraph, stored := slices.Clone(list), map[graphstore.Space]bool{}
 	scan := v.scan(graphstore.Space{}, false)
 	err = scan.pages(ctx, func(facts []fact) error {
 		for i := range facts {
@@ -180,7 +227,7 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 		}
 		v.out.AllUsers = int64(len(list))
 		v.tell()
-		return nil
+		return v.shares(ctx, facts, known)
 	})
 	if err != nil {
 		return nil, err
@@ -188,7 +235,7 @@ func (v *verifier) users(ctx context.Context) ([]graphstore.Space, error) {
 	rep := scan.run.Report()
 	v.out.Skipped += rep.Skipped
 	v.out.Problems = append(v.out.Problems, rep.Problems...)
-	if err := v.believes(known, stored); err != nil {
+	if err := v.believes(ctx, ofGraph, len(stored) > 0); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list, func(a, b graphstore.Space) int { return strings.Compare(a.UserID(), b.UserID()) })

@@ -116,6 +116,7 @@ func storedFacts(t fataler) []vdb.Point {
 			points = append(points, p)
 		}
 	}
+	points[7].Payload.Extra["superseded_by"], points[7].Payload.ValidTo = "f6", time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
 	points[7].Payload.State, points[8].Payload.State, points[9].Payload.State = "superseded", "shadowed", "deleted"
 	return points
 }
@@ -177,6 +178,26 @@ func TestVerifyFindsAndRepairsDamage(t *testing.T) {
 			f.AgentID = "b"
 			g.damage(t, graphstore.PutFact(user, f))
 		}, []string{"field ada f4"}},
+		"another fact retired it": {func(g *graph) {
+			f, _ := g.view(t, user).Fact("f7")
+			f.SupersededBy = "f2"
+			g.damage(t, graphstore.PutFact(user, f))
+		}, []string{"field ada f7"}},
+		"an end that readers do not see, since it is retired before": {func(g *graph) {
+			f, _ := g.view(t, user).Fact("f7")
+			f.ValidTo = graphstore.InstantOf(time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC))
+			g.damage(t, graphstore.PutFact(user, f))
+		}, []string{"field ada f7"}},
+		"nothing knows who wrote it": {func(g *graph) {
+			f, _ := g.view(t, user).Fact("f4")
+			f.Registers.Fields = nil
+			g.damage(t, graphstore.PutFact(user, f))
+		}, []string{"field ada f4"}},
+		"nothing knows who retired it": {func(g *graph) {
+			f, _ := g.view(t, user).Fact("f8")
+			f.Registers.State = graphstore.Stamp{}
+			g.damage(t, graphstore.PutFact(user, f))
+		}, []string{"field ada f8"}},
 		"a fact nobody stored": {func(g *graph) {
 			g.damage(t, graphstore.PutFact(user, graphstore.Fact{ID: "ghost", State: graphstore.StateActive,
 				Registers: graphstore.Registers{Base: graphstore.Stamp{Version: 3, Rank: graphstore.RankAdd, EventID: "e"}, State: graphstore.Stamp{Version: 3, Rank: graphstore.RankAdd, EventID: "e"}}}))
@@ -414,7 +435,9 @@ func TestVerifyRepairsNothingForAnotherCollection(t *testing.T) {
 	}{
 		"no fact":              {noFacts{newPoints(t, points...)}, "", "none of the 24 points of the collection is a fact"},
 		"no fact, of one user": {noFacts{newPoints(t, points...)}, "ada", "none of the 24 points of the collection is a fact"},
-		"other users":          {newPoints(t, vdb.Point{Space: space(t, "eve"), ID: "x", Vector: vector}), "", "none of the 2 users of the graph has a point"},
+		"other users":          {newPoints(t, vdb.Point{Space: space(t, "eve"), ID: "x", Vector: vector}), "", "no fact of the graph has a point"},
+		"other facts":          {newPoints(t, vdb.Point{Space: space(t, "ada"), ID: "x", Vector: vector}), "", "no fact of the graph has a point"},
+		"no points, of one":    {newPoints(t), "ada", "the collection has no points"},
 		"another user":         {newPoints(t, vdb.Point{Space: space(t, "bob"), ID: "x", Vector: vector}), "ada", ""},
 	} {
 		req := backfill.VerifyRequest{UserID: c.user, Repair: true}
@@ -433,6 +456,20 @@ func TestVerifyRepairsNothingForAnotherCollection(t *testing.T) {
 		if _, err := b.Verify(context.Background(), req); !errors.Is(err, backfill.ErrBadRequest) || !strings.Contains(err.Error(), c.refused) || g.live.Digest() != digest {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	// Where nothing would be removed nothing is refused: a graph that has only tombstones, or nothing.
+	forgotten, err := projector.NewEvent("f", "test", time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), "zed", projector.UserForgotten{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tombs := newGraph(t)
+	tombs.event(t, newProjector(t), forgotten)
+	others := newPoints(t, vdb.Point{Space: space(t, "bob"), ID: "x", Vector: vector})
+	if v := verify(t, others, tombs, backfill.VerifyRequest{Repair: true}); !v.Clean || v.Written["fact"] != 1 {
+		t.Errorf("a graph of tombstones: %+v", v)
+	}
+	if v := verify(t, newPoints(t), newGraph(t), backfill.VerifyRequest{Repair: true}); !v.Clean {
+		t.Errorf("nothing and nothing: %+v", v)
 	}
 	// A user whose points are all gone, in a collection that has others, is another thing.
 	v := verify(t, newPoints(t, vdb.Point{Space: space(t, "bob"), ID: "x", Vector: vector}), g, backfill.VerifyRequest{UserID: "ada", Repair: true})
@@ -491,6 +528,7 @@ func TestVerifyBadRequests(t *testing.T) {
 		{backfill.VerifyRequest{Points: -1}, "points -1"},
 		{backfill.VerifyRequest{Sample: 3, UserID: "u"}, "not together with a user"},
 		{backfill.VerifyRequest{DryRun: true}, "dry_run"},
+		{backfill.VerifyRequest{Seed: 5}, "seed 5"},
 		{backfill.VerifyRequest{UserID: "a\x00b"}, "user"},
 		{backfill.VerifyRequest{Memory: 7}, "memory 7"},
 	} {

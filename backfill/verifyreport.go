@@ -57,6 +57,9 @@ func (r VerifyRequest) validate() error {
 	if r.Sample > 0 && r.UserID != "" {
 		bad("sample %d: not together with a user", r.Sample)
 	}
+	if r.Seed > 0 && r.Sample == 0 && r.Points == 0 {
+		bad("seed %d: only with sample or points, since nothing else is drawn", r.Seed)
+	}
 	if r.DryRun && !r.Repair {
 		bad("dry_run: only with repair, since nothing else writes")
 	}

@@ -161,6 +161,9 @@ func (r *reconciling) settleStored(w *settling, s *StoredFact) {
 			w.fact.Registers = w.fact.Registers.With(fs.Field, fs.Stamp)
 		}
 	}
+	if state, settles := s.stateStamp(w.stamp); settles && s.State == graphstore.StateSuperseded && w.fact.Registers.State.Compare(state) == 0 {
+		w.fact.SupersededBy, w.fact.SupersededAt = graphstore.CanonicalFactID(s.SupersededBy), w.fact.Registers.State.At
+	}
 	r.storedState(w, s)
 }
 

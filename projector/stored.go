@@ -144,22 +144,13 @@ func (s *StoredFact) batchStamp(rest graphstore.Stamp) graphstore.Stamp {
 }
 
 func (d *draft) storedState(w *settling, s *StoredFact) {
-	stamp := w.stamp
-	stamp.Source = ""
-	if stamp.Version == 0 {
-		stamp.Version = unknownVersion
+	stamp, settles := s.stateStamp(w.stamp)
+	if !settles {
+		return
 	}
-	switch s.State {
-	case graphstore.StateDeleted:
-		stamp.Rank = graphstore.RankDeleted
+	if s.State == graphstore.StateDeleted {
 		w.stamp, w.all = stamp, true
 		d.settleWrite(w, &FactWrite{}, place{})
-		return
-	case graphstore.StateSuperseded:
-		stamp.Rank = graphstore.RankSuperseded
-	case graphstore.StateShadowed:
-		stamp.Rank = graphstore.RankShadowed
-	default:
 		return
 	}
 	if !stamp.After(w.fact.Registers.State) {
@@ -170,6 +161,25 @@ func (d *draft) storedState(w *settling, s *StoredFact) {
 	if s.State == graphstore.StateSuperseded {
 		w.fact.SupersededBy, w.fact.SupersededAt = graphstore.CanonicalFactID(s.SupersededBy), s.UpdatedAt
 	}
+}
+
+// stateStamp returns the stamp of the state, for that of the fields, if the state settles anything.
+func (s *StoredFact) stateStamp(fields graphstore.Stamp) (stamp graphstore.Stamp, settles bool) {
+	fields.Source = ""
+	if fields.Version == 0 {
+		fields.Version = unknownVersion
+	}
+	switch s.State {
+	case graphstore.StateDeleted:
+		fields.Rank = graphstore.RankDeleted
+	case graphstore.StateSuperseded:
+		fields.Rank = graphstore.RankSuperseded
+	case graphstore.StateShadowed:
+		fields.Rank = graphstore.RankShadowed
+	default:
+		return graphstore.Stamp{}, false
+	}
+	return fields, true
 }
 
 // States reports whether the stored fact says anything of a field. It says that it is there if it says nothing else and is not

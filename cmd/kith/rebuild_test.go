@@ -428,13 +428,17 @@ func TestRebuildBadCommands(t *testing.T) {
 		{t.TempDir(), []string{"--from-log", "--no-neighbors"}, exitUsage, "--no-neighbors"},
 		{missing, nil, exitUsage, missing},
 		{missing, []string{"--from-log"}, exitUsage, missing},
-		{t.TempDir(), []string{"--from-log"}, exitFailed, "no stream to rebuild from"},
+		{t.TempDir(), []string{"--from-log"}, exitUsage, "no stream to rebuild from"},
+		{t.TempDir(), []string{"--user=ann"}, exitUsage, "there is no graph to change"},
 		{t.TempDir(), []string{"--from-store"}, exitUsage, "there is no vector store"},
 		{t.TempDir(), nil, exitUsage, "there is no vector store"},
 		{t.TempDir(), []string{"--user=" + strings.Repeat("x", 600)}, exitUsage, "600"},
 	} {
 		if code, _, errs := kith(t, append([]string{"--data-dir", tc.dir, "rebuild"}, tc.args...)...); code != tc.code || !strings.Contains(errs, tc.says) {
 			t.Errorf("%v: %d %s: want %d and %q", tc.args, code, errs, tc.code, tc.says)
+		}
+		if left, err := filepath.Glob(filepath.Join(tc.dir, "*")); err != nil || len(left) > 0 {
+			t.Errorf("%v: left behind: %v %v", tc.args, left, err)
 		}
 	}
 }

@@ -28,12 +28,8 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 	if _, err := os.Stat(e.cfg.DataDir); errors.Is(err, fs.ErrNotExist) {
 		return out, "", &usageError{fmt.Errorf("no service runs on the data directory %s, and it does not exist (KITH_DATA_DIR, --data-dir)", e.cfg.DataDir)}
 	}
-	_, noStream := os.Stat(natsDir(e.cfg))
-	points := req.From == server.RebuildFromStore || (e.cfg.NATS.URL == "" && errors.Is(noStream, fs.ErrNotExist)) // nothing else is there
-	if points && req.From != server.RebuildFromLog {
-		if err := e.someVectors(); err != nil {
-			return out, "", err
-		}
+	if err := e.somethingToRebuild(req); err != nil {
+		return out, "", err
 	}
 	lock, err := lockData(e.cfg.DataDir)
 	if err != nil {
@@ -68,6 +64,24 @@ func (e *env) rebuildFiles(ctx context.Context, req server.RebuildRequest, state
 	defer r.close()
 	out, err = r.onFile(ctx, file, space)
 	return out, via, err
+}
+
+// somethingToRebuild is an error where the sources, or the graph of which one user's part is to be changed, are not there: before anything
+// is opened, which would make them.
+func (e *env) somethingToRebuild(req server.RebuildRequest) error {
+	if _, err := os.Stat(graphPath(e.cfg)); req.UserID != "" && errors.Is(err, fs.ErrNotExist) {
+		return &usageError{fmt.Errorf("there is no graph to change one user's part of: %w (without --user the whole is made)", err)}
+	}
+	_, err := os.Stat(natsDir(e.cfg))
+	noStream := e.cfg.NATS.URL == "" && errors.Is(err, fs.ErrNotExist)
+	switch {
+	case req.From == server.RebuildFromLog && noStream:
+		return &usageError{fmt.Errorf("there is no stream to rebuild from: NATS_URL is not set, and there is no %s", natsDir(e.cfg))}
+	case req.From == server.RebuildFromStore, req.From == server.RebuildFromBoth && noStream:
+		return e.someVectors()
+	default:
+		return nil
+	}
 }
 
 // onFile does it on the graph's file.
@@ -159,9 +173,6 @@ func (r *rebuild) lookAt(ctx context.Context, file *graphFile) error {
 // fileUser changes the graph of one user.
 func (r *rebuild) fileUser(ctx context.Context, file *graphFile, space graphstore.Space) error {
 	r.state.phase("opening the graph")
-	if _, err := os.Stat(graphPath(r.e.cfg)); err != nil {
-		return &usageError{fmt.Errorf("there is no graph to change one user's part of: %w (without --user the whole is made)", err)}
-	}
 	if _, err := file.start(ctx); err != nil {
 		return err
 	}

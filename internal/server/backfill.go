@@ -42,7 +42,7 @@ type Backfill struct {
 }
 
 type (
-	backfillInput  struct{ Body *backfill.Request } // nothing to say: the whole collection
+	backfillInput  struct{ Body *backfillBody } // nothing to say: the whole collection
 	backfillOutput struct{ Body Backfill }
 	backfillID     struct {
 		ID     string `path:"id" maxLength:"64"`
@@ -87,7 +87,7 @@ func (s *Server) startBackfill(ctx context.Context, in *backfillInput) (*backfil
 	}
 	var req backfill.Request
 	if in.Body != nil {
-		req = *in.Body
+		req = backfill.Request(*in.Body)
 	}
 	out, err := b.Start(ctx, req)
 	if err != nil {

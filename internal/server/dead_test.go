@@ -72,6 +72,8 @@ func TestDeadLetters(t *testing.T) {
 		"drop an event":  {"POST", "/v1/dead/drop", `{"numbers": [1], "event": {}}`, 422, "", "event: nothing is published"},
 		"event for two":  {"POST", "/v1/dead/replay", `{"numbers": [1, 2], "event": {}}`, 422, "", "want the one number"},
 		"unknown field":  {"POST", "/v1/dead/drop", `{"number": [1]}`, 422, "", "number"},
+		"null in it":     {"POST", "/v1/dead/drop", `{"all": true, "filter": {"user_id": null, "reason": "plan"}}`, 422, "", "filter: user_id null"},
+		"empty in query": {"GET", "/v1/dead?user_id=&reason=plan", "", 422, "", "query.user_id"},
 		"in the filter":  {"POST", "/v1/dead/drop", `{"all": true, "filter": {"user": "ada"}}`, 422, "", "user"},
 		"key twice":      {"POST", "/v1/dead/drop", `{"numbers": [1], "numbers": [2]}`, 400, "", "stands twice"},
 		"twice in event": {"POST", "/v1/dead/replay", `{"numbers": [1], "event": {"id": "a", "id": "b"}}`, 400, "", "stands twice"},

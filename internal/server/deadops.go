@@ -15,7 +15,7 @@ type (
 		Number uint64 `path:"number" minimum:"1"`
 	}
 	deadShowOutput   struct{ Body DeadLetter }
-	deadWorkInput    struct{ Body DeadWork }
+	deadWorkInput    struct{ Body deadWorkBody }
 	deadReportOutput struct{ Body DeadReport }
 )
 
@@ -79,7 +79,8 @@ func (s *Server) deadShowOp(ctx context.Context, in *deadShowInput) (*deadShowOu
 // deadWorkOp replays or drops.
 func (s *Server) deadWorkOp(replay bool) func(context.Context, *deadWorkInput) (*deadReportOutput, error) {
 	return func(ctx context.Context, in *deadWorkInput) (*deadReportOutput, error) {
-		if err := in.Body.check(replay); err != nil {
+		work := DeadWork(in.Body)
+		if err := work.check(replay); err != nil {
 			return nil, huma.Error422UnprocessableEntity(err.Error())
 		}
 		if s.cfg.Dead == nil {
@@ -89,7 +90,7 @@ func (s *Server) deadWorkOp(replay bool) func(context.Context, *deadWorkInput) (
 		if replay {
 			do = s.cfg.Dead.ReplayDead
 		}
-		report, err := do(ctx, in.Body)
+		report, err := do(ctx, work)
 		if report.Errors == nil {
 			report.Errors = []DeadError{}
 		}

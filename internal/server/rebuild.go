@@ -175,7 +175,7 @@ type RebuildState struct {
 }
 
 type (
-	rebuildInput  struct{ Body *RebuildRequest } // nothing to say: the whole graph, from both sources
+	rebuildInput  struct{ Body *rebuildBody } // nothing to say: the whole graph, from both sources
 	rebuildOutput struct{ Body Rebuild }
 	rebuildState  struct{ Body RebuildState }
 )
@@ -194,7 +194,7 @@ func (s *Server) registerRebuild(api huma.API) {
 func (s *Server) rebuildOp(ctx context.Context, in *rebuildInput) (*rebuildOutput, error) {
 	var req RebuildRequest
 	if in.Body != nil {
-		req = *in.Body
+		req = RebuildRequest(*in.Body)
 	}
 	r, err := s.ops.Rebuild(ctx, req)
 	if err != nil {

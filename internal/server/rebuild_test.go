@@ -31,6 +31,8 @@ func TestRebuild(t *testing.T) {
 		{"POST", `{"from": "nowhere"}`, operator{}, 422, "from"},
 		{"POST", `{}`, operator{err: fmt.Errorf("ask: %w", vdb.ErrRefused)}, 503, "refused by the vector store"},
 		{"POST", `{"user_id": ""}`, operator{}, 422, "body.user_id"},
+		{"POST", `{"user_id": null, "force": true}`, operator{}, 422, "user_id null: want a value"},
+		{"POST", `{"from": null}`, operator{}, 422, "from null: want a value"},
 		{"POST", `{}`, operator{err: fmt.Errorf("ask: %w", vdb.ErrUnavailable)}, 503, "vector store is unavailable"},
 		{"POST", `{}`, operator{err: fmt.Errorf("ask: %w", vdb.ErrNoCollection)}, 422, "collection does not exist"},
 		{"POST", `{"user": "ada"}`, operator{}, 422, "user"},

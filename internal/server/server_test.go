@@ -246,6 +246,9 @@ func TestHealth(t *testing.T) {
 	if code, body := get(s, "/v1/digest?user_id=ada"); code != 200 || !strings.Contains(body, "digest of ada") {
 		t.Errorf("digest: %d %s", code, body)
 	}
+	if code, body := get(s, "/v1/digest?user_id="); code != 422 || !strings.Contains(body, "query.user_id") {
+		t.Errorf("digest of an empty user: %d %s", code, body)
+	}
 	if code, body := get(s, "/v1/digest?user_id=a%00"); code != 422 || !strings.Contains(body, "control character") {
 		t.Errorf("digest of a bad user: %d %s", code, body)
 	}

@@ -32,9 +32,6 @@ type (
 	verifyState  struct{ Body VerifyState }
 )
 
-// verifyBody is a request as it is asked for over HTTP, with the bounds that only that has.
-type verifyBody backfill.VerifyRequest
-
 // TransformSchema implements [huma.SchemaTransformer]: an empty user is a mistake and not all users, and a seed is one that every reader of
 // JSON has whole.
 func (verifyBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {

@@ -2,6 +2,7 @@ package projectortest
 
 import (
 	"fmt"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -16,15 +17,22 @@ type Backfilled struct {
 }
 
 // GenBackfilled draws a history of 1 to most events of a user, and 0 to 4 stored facts of the same ids and of versions
-// that go with times as the history's do. Of one version of a fact there is one form.
+// that go with times as the history's do. Of one version of a fact there is one form. Where the user is forgotten batches have places: the
+// versions of those without do not go with times.
 func GenBackfilled(most int, space graphstore.Space) *rapid.Generator[Backfilled] {
 	key := func(f projector.StoredFact) string { return fmt.Sprint(factID(f.ID), f.Version.Value) }
 	return rapid.Custom(func(t *rapid.T) Backfilled {
 		c := newClock(t, 0, most)
-		return Backfilled{
+		b := Backfilled{
 			Events: genHistory(c, most, space).Draw(t, "history"),
 			Stored: rapid.SliceOfNDistinct(genStored(c), 0, 4, key).Draw(t, "stored"),
 		}
+		if slices.ContainsFunc(b.Events, func(ev projector.Event) bool { _, is := ev.Data.(projector.UserForgotten); return is }) {
+			for i := range b.Stored {
+				b.Stored[i].BatchSeq.Set = b.Stored[i].BatchID.Set
+			}
+		}
+		return b
 	})
 }
 
