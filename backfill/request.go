@@ -34,18 +34,7 @@ type Request struct {
 }
 
 // Check returns what is wrong with the request, every violation with field, value and rule; nil: nothing.
-func (r Request) Check() error { return r.validate() }
-
-// Check returns what is wrong with the request, as [Request.Check] does.
-func (r VerifyRequest) Check() error {
-	if r.Seed > MaxSeed {
-		return errors.Join(r.validate(), fmt.Errorf("seed %d: want 1 to %d, or none", r.Seed, uint64(MaxSeed)))
-	}
-	return r.validate()
-}
-
-// validate joins every violation.
-func (r Request) validate() error {
+func (r Request) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if r.UserID != "" {

@@ -63,7 +63,7 @@ type run struct {
 
 // Prepare checks a request and reads its checkpoint if it resumes. Errors: [ErrBadRequest], [ErrNoCheckpoint], or of the file.
 func (b *Backfill) Prepare(req Request) (*Run, error) {
-	if err := req.validate(); err != nil {
+	if err := req.Check(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrBadRequest, err)
 	}
 	space, err := req.space()
@@ -110,6 +110,12 @@ func (r *Run) Do(ctx context.Context) (Account, error) {
 	}
 	r.r.change(func(rep *Account) { rep.TookMS, r.r.mu.ended = r.r.took(), true })
 	return r.Report(), err
+}
+
+// Resumable reports whether the run, when it has ended, left a checkpoint of its own that a request of the same range can resume.
+func (r *Run) Resumable() bool {
+	cp, err := r.r.b.files.read(r.r.req)
+	return err == nil && cp.Report.ID == r.Report().ID
 }
 
 func (r *run) took() int64 { return (r.mu.before + time.Since(r.mu.since)).Milliseconds() }

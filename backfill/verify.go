@@ -28,7 +28,7 @@ type Verifiable interface {
 // One user's facts are in memory at a time, without vectors and contents, and pages of points. Errors: [ErrBadRequest]; those of
 // the stores, with what was found until then.
 func (b *Backfill) Verify(ctx context.Context, req VerifyRequest) (VerifyReport, error) {
-	if err := req.validate(); err != nil {
+	if err := req.Check(); err != nil {
 		return VerifyReport{}, fmt.Errorf("%w: %w", ErrBadRequest, err)
 	}
 	graph, ok := b.graph.(Verifiable)

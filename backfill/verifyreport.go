@@ -35,17 +35,18 @@ const maxExamples = 20
 
 // VerifyRequest says what to verify, and whether to repair it.
 type VerifyRequest struct {
-	UserID    string `json:"user_id,omitempty" maxLength:"512" doc:"Only this user; absent: all that the store or the graph has."`
+	UserID    string `json:"user_id,omitempty" minLength:"1" maxLength:"512" doc:"Only this user; absent: all that the store or the graph has."`
 	Sample    int    `json:"sample,omitempty" minimum:"0" doc:"Only so many users, drawn at random; absent: all."`
 	Points    int    `json:"points,omitempty" minimum:"0" doc:"Of one user at most so many points, and as many facts that are looked up by their ids; absent: all."`
-	Seed      uint64 `json:"seed,omitempty" doc:"Of the sample: the same seed draws the same of the same users; absent: a random one, which the answer names."`
+	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"Of the sample: the same seed draws the same of the same users; absent: a random one, which the answer names."`
 	Neighbors bool   `json:"neighbors,omitempty" doc:"Also semantic_neighbor edges, by a search for each point."`
 	Repair    bool   `json:"repair,omitempty" doc:"Repair what is found."`
 	DryRun    bool   `json:"dry_run,omitempty" doc:"With repair: say what it would change, and change nothing."`
 	Memory    int64  `json:"memory,omitempty" minimum:"0" doc:"Bytes that a page of points in hand may take; absent: the default."`
 }
 
-func (r VerifyRequest) validate() error {
+// Check returns what is wrong with the request, as [Request.Check] does.
+func (r VerifyRequest) Check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if r.Sample < 0 {
@@ -57,13 +58,16 @@ func (r VerifyRequest) validate() error {
 	if r.Sample > 0 && r.UserID != "" {
 		bad("sample %d: not together with a user", r.Sample)
 	}
+	if r.Seed > MaxSeed {
+		bad("seed %d: want 1 to %d, or none", r.Seed, uint64(MaxSeed))
+	}
 	if r.Seed > 0 && r.Sample == 0 && r.Points == 0 {
 		bad("seed %d: only with sample or points, since nothing else is drawn", r.Seed)
 	}
 	if r.DryRun && !r.Repair {
 		bad("dry_run: only with repair, since nothing else writes")
 	}
-	if err := (Request{UserID: r.UserID, Memory: r.Memory}).validate(); err != nil {
+	if err := (Request{UserID: r.UserID, Memory: r.Memory}).Check(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -22,24 +21,13 @@ import (
 // rebuildIn runs the command on a data directory and returns its account.
 func rebuildIn(t *testing.T, dir string, args ...string) (server.Rebuild, int, string) {
 	t.Helper()
-	code, out, errs := kith(t, append([]string{"--data-dir", dir, "--log-level=warn", "rebuild", "--from-log", "--json"}, args...)...)
-	var r server.Rebuild
-	if out != "" {
-		if err := json.Unmarshal([]byte(out), &r); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	return r, code, errs
+	return rebuiltFrom(t, dir, append([]string{"--from-log"}, args...)...)
 }
 
 // mustRebuild is rebuildIn that must succeed.
 func mustRebuild(t *testing.T, dir string, args ...string) server.Rebuild {
 	t.Helper()
-	r, code, errs := rebuildIn(t, dir, args...)
-	if code != exitOK || !r.Done {
-		t.Fatalf("rebuild: %d %s: %+v", code, errs, r)
-	}
-	return r
+	return mustRebuildFrom(t, dir, append([]string{"--from-log"}, args...)...)
 }
 
 // wantFile compares the graph's file with a digest, on a data directory without a service.

@@ -39,16 +39,6 @@ func mustRebuildFrom(t *testing.T, dir string, args ...string) server.Rebuild {
 	return r
 }
 
-// digestOfFile is the digest of a data directory without a service.
-func digestOfFile(t *testing.T, dir string) string {
-	t.Helper()
-	code, out, errs := kith(t, "--data-dir", dir, "--log-level=error", "digest")
-	if code != exitOK {
-		t.Fatalf("digest: %d %s%s", code, out, errs)
-	}
-	return strings.TrimSpace(out)
-}
-
 // originsWorld is a data directory of three users: of ann there are events and points, of bob points alone, of cid events alone.
 func originsWorld(t *testing.T) string {
 	t.Helper()
@@ -139,7 +129,7 @@ func TestRebuildSaysWhatCameFromWhere(t *testing.T) {
 	if code != exitFailed || !strings.Contains(store.Refused, "what the vector store holds makes 2 users instead of 3") || store.OriginsAll.Log+store.OriginsAll.Both != 0 || !store.Stream.Unread {
 		t.Errorf("from the store: %d %s %+v", code, errs, store)
 	}
-	if got := digestOfFile(t, dir); got != r.After.Digest {
+	if got := fileDigest(t, dir); got != r.After.Digest {
 		t.Errorf("digest %s after what was refused, want %s", got, r.After.Digest)
 	}
 	one := mustRebuildFrom(t, dir, "--user=ann", "--no-neighbors")
@@ -182,7 +172,7 @@ func TestRebuildFromBothIsEventsAndBackfill(t *testing.T) {
 	if r := mustRebuildFrom(t, w.dir, "--user=user-1", "--force"); r.Replaced.Changed["fact"] != 1 || r.Replaced.Gone["fact"] != 1 || r.Replaced.New["fact"] != 1 {
 		t.Errorf("one user who has drifted: %+v", r.Replaced)
 	}
-	if got := digestOfFile(t, w.dir); got != want {
+	if got := fileDigest(t, w.dir); got != want {
 		t.Errorf("one user who has drifted: %s, want %s", got, want)
 	}
 
@@ -227,7 +217,7 @@ func TestRebuildFromBothOfHalfAStream(t *testing.T) {
 	want.caughtUp()
 	want.p.terminate(t)
 	mustBackfill(t, want.dir)
-	if got := digestOfFile(t, want.dir); got != r.After.Digest {
+	if got := fileDigest(t, want.dir); got != r.After.Digest {
 		t.Errorf("digest %s, of the rest of the events and a backfill %s", r.After.Digest, got)
 	}
 }

@@ -95,7 +95,7 @@ func TestRebuildFromBothWhileEventsArrive(t *testing.T) {
 			}
 			mustRebuildFrom(t, want, "--from-log")
 			mustBackfill(t, want)
-			if want := digestOfFile(t, want); got != want {
+			if want := fileDigest(t, want); got != want {
 				t.Errorf("digest %s, want %s", got, want)
 			}
 		})
@@ -173,7 +173,7 @@ func TestKilledRebuildFromBoth(t *testing.T) {
 	p := command(t, w.dir, w.env, "rebuild")
 	eventually(t, p, begun)
 	p.kill()
-	if got := digestOfFile(t, w.dir); got != old.After.Digest {
+	if got := fileDigest(t, w.dir); got != old.After.Digest {
 		t.Fatalf("killed while points were read: digest %s, want the old graph's, %s", got, old.After.Digest)
 	}
 	if _, err := os.Stat(kept); !os.IsNotExist(err) {
@@ -183,7 +183,7 @@ func TestKilledRebuildFromBoth(t *testing.T) {
 		p := command(t, w.dir, w.env, "rebuild")
 		time.Sleep(time.Duration(w.rng.Int64N(int64(took + took/4)))) // a kill is not to be in step with anything
 		p.kill()
-		check(digestOfFile(t, w.dir))
+		check(fileDigest(t, w.dir))
 	}
 	for range full(10, 2) {
 		w.start()
@@ -234,7 +234,7 @@ func TestRebuildFromBothBeyondMemory(t *testing.T) {
 	}
 	mustRebuildFrom(t, w.dir, "--from-log")
 	mustBackfill(t, w.dir, "--no-neighbors")
-	if want := digestOfFile(t, w.dir); got != want {
+	if want := fileDigest(t, w.dir); got != want {
 		t.Errorf("digest %s, of events and a backfill %s", got, want)
 	}
 }

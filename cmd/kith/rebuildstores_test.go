@@ -127,13 +127,13 @@ func TestRebuildFromTheStore(t *testing.T) {
 		!strings.Contains(out, "and there is no stream") {
 		t.Errorf("without a stream: %d %s%s", code, out, errs)
 	}
-	want := digestOfFile(t, fresh)
+	want := fileDigest(t, fresh)
 	other := t.TempDir()
 	if err := os.WriteFile(filepath.Join(other, "vectors.db"), points, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	mustBackfill(t, other)
-	if got := digestOfFile(t, other); got != want {
+	if got := fileDigest(t, other); got != want {
 		t.Errorf("digest %s of a backfill, of a rebuild without a stream %s", got, want)
 	}
 
@@ -153,11 +153,11 @@ func TestRebuildFromTheStore(t *testing.T) {
 	if code != exitFailed || !strings.Contains(one.Refused, "no point is about") {
 		t.Errorf("one user: %d %s %+v", code, errs, one)
 	}
-	if got := digestOfFile(t, w.dir); got != both.After.Digest {
+	if got := fileDigest(t, w.dir); got != both.After.Digest {
 		t.Errorf("digest %s after a refusal, want %s", got, both.After.Digest)
 	}
 	mustRebuildFrom(t, other, "--user=user-1") // its stream has nothing
-	if got := digestOfFile(t, other); got != want {
+	if got := fileDigest(t, other); got != want {
 		t.Errorf("one user again: %s, want %s", got, want)
 	}
 	if one := mustRebuildFrom(t, w.dir, "--from-store", "--user=user-1", "--force"); one.After.Digest != userOf(r, "user-1").Digest {

@@ -19,7 +19,7 @@ import (
 // The bodies of requests that may be widened so.
 type (
 	backfillBody backfill.Request
-	verifyBody   backfill.VerifyRequest // with bounds that only HTTP has
+	verifyBody   backfill.VerifyRequest
 	rebuildBody  RebuildRequest
 	deadWorkBody DeadWork
 )

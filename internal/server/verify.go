@@ -32,17 +32,6 @@ type (
 	verifyState  struct{ Body VerifyState }
 )
 
-// TransformSchema implements [huma.SchemaTransformer]: an empty user is a mistake and not all users, and a seed is one that every reader of
-// JSON has whole.
-func (verifyBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	least, most := 1, float64(backfill.MaxSeed)
-	user, seed := s.Properties["user_id"], s.Properties["seed"]
-	user.MinLength, seed.Maximum = &least, &most
-	user.PrecomputeMessages()
-	seed.PrecomputeMessages()
-	return s
-}
-
 func (s *Server) registerVerify(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "verify", Method: http.MethodPost, Path: "/v1/verify", Summary: "Compare the graph with the stored points, and repair it",
